@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The interface that every metric implements, once for each backend. A metric knows no other
+ * metric and nothing of GStreamer. */
+#ifndef HV_METRIC_H
+#define HV_METRIC_H
+
+#include "error.h"
+#include "options.h"
+#include "picture.h"
+
+typedef struct HvSlices HvSlices;
+typedef struct HvMetric HvMetric;
+
+/* The scores of one metric for one pair. The metric fills `value` (one entry for each of its score
+ * names, in their order) and then calls hv_scores_done() once: at once, or, where it needs later
+ * pictures, from a later collect() or from flush(). Valid until then. */
+typedef struct HvScores {
+    double *value;
+    struct HvMeterFrame *frame;
+} HvScores;
+
+void hv_scores_done(HvScores *scores);
+
+/* What an instance is made for. All of it outlives the instance. */
+typedef struct HvMetricSetup {
+    const HvFormat *format;
+    const void *params; /* the metric's own struct, parsed and validated */
+    HvSlices *slices;   /* the threads that share a picture's rows */
+} HvMetricSetup;
+
+typedef enum HvFlush {
+    HV_FLUSH_END, /* the stream ended: every pending score is delivered */
+    HV_FLUSH_DROP /* a discontinuity: pending scores are forgotten, without hv_scores_done() */
+} HvFlush;
+
+/* One backend's implementation. Calls for one instance never overlap; all but create() and
+ * destroy() come from the meter's thread. */
+typedef struct HvMetricOps {
+    /* NULL and an error (HV_ERROR_SIZE, _BACKEND, _MEMORY) on failure. */
+    HvMetric *(*create)(const HvMetricSetup *setup, GError **error);
+    /* Begins to measure a pair; the pictures stay mapped until collect() of the same pair returns.
+     * Asynchronous backends queue their work here; NULL where collect() does everything. */
+    gboolean (*submit)(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
+                       GError **error);
+    /* Finishes the pair submitted earliest. Scores are the metric's until hv_scores_done(). */
+    gboolean (*collect)(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
+                        HvScores *scores, GError **error);
+    /* Forgets all earlier pictures; NULL where a metric remembers none. */
+    void (*flush)(HvMetric *metric, HvFlush how);
+    void (*destroy)(HvMetric *metric);
+} HvMetricOps;
+
+typedef struct HvMetricInfo {
+    const char *name; /* libvmaf's name of the feature extractor, as in `features` */
+    const char *help;
+    gboolean needs_chroma;
+    const HvOption *options;
+    size_t params_size;
+    /* The base names of the scores that these parameters give, in order; NULL-terminated, static.
+     * Options are appended to them by hv_options_score_name(). */
+    const char *const *(*score_names)(const void *params);
+    /* FALSE and an error when the parameters do not go together or the format cannot be measured
+     * (HV_ERROR_OPTION, HV_ERROR_SIZE); `format` is NULL when only parameters are to be checked. */
+    gboolean (*validate)(const void *params, const HvFormat *format, GError **error);
+    const HvMetricOps *cpu;
+} HvMetricInfo;
+
+/* Every metric there is, NULL-terminated: the one place that names them all (metrics.c). */
+extern const HvMetricInfo *const hv_metrics[];
+
+/* A metric and its parsed parameters: one entry of the `features` property. */
+typedef struct HvFeature {
+    const HvMetricInfo *info;
+    gpointer params;
+} HvFeature;
+
+/* Reads "adm=debug=true:adm_csf_mode=2,vif" into a GPtrArray of HvFeature (owned by the array,
+ * freed with it); "" gives an empty one. An entry that repeats an earlier one exactly is dropped.
+ * NULL and an error when a metric or option is unknown (the message lists what there is) or a
+ * value is wrong; parameters are validated, without a format. */
+GPtrArray *hv_features_parse(const char *text, GError **error);
+
+#endif
