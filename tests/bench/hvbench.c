@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The benchmark's two halves: "make" writes a pair of raw clips, "measure" reads such a pair as
+ * libvmaf's vmaf tool does and measures it with the meter, so that whole processes compare. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glib.h>
+
+#include "kernels/common/lock.h"
+#include "kernels/common/meter.h"
+#include "kernels/common/metric.h"
+#include "kernels/common/pool.h"
+#include "kernels/cpu/level.h"
+
+/* Pairs in flight: one being measured, one waiting; a third is being read. */
+#define DEPTH   2
+#define N_SLOTS (DEPTH + 1)
+
+typedef struct Bench Bench;
+
+/* The memory of one pair; the owner of a pair on its way through the meter. */
+typedef struct Slot {
+    Bench *bench;
+    uint8_t *reference, *distorted;
+    gboolean busy;
+} Slot;
+
+struct Bench {
+    HvFormat format;
+    FILE *reference, *distorted;
+    HvMeter *meter;
+    HvPool *pool;
+    HvLock lock; /* guards busy of every slot */
+    HvCond freed;
+    Slot slot[N_SLOTS];
+    gboolean failed;
+};
+
+/* ---- clips ---- */
+
+static uint32_t hash(uint32_t x)
+{
+    x = (x ^ (x >> 16)) * 0x7feb352du;
+    x = (x ^ (x >> 15)) * 0x846ca68bu;
+    return x ^ (x >> 16);
+}
+
+/* Texture of several scales on a triangle wave, as 16-bit luma: detail in every wavelet band. */
+static unsigned scene(unsigned x, unsigned y)
+{
+    unsigned wave = (x * 97 + y * 61) & 0xffff;
+    unsigned fine = hash(x * 7919 + y) & 0xffff;
+    unsigned coarse = hash((x >> 3) * 104729 + (y >> 3)) & 0xffff;
+
+    wave = wave < 0x8000 ? wave * 2 : (0xffff - wave) * 2;
+    return (wave * 4 + coarse * 3 + fine) >> 3;
+}
+
+/* The scene pans, so that no two frames are alike; the distorted one has lost its fine steps. */
+static unsigned sample(unsigned x, unsigned y, unsigned n, unsigned depth, gboolean distorted)
+{
+    unsigned value = scene(x + 5 * n, y + 3 * n);
+
+    if (distorted)
+        value = (value + scene(x + 5 * n + 1, y + 3 * n)) / 2 / 4096 * 4096 + 2048;
+    return value >> (16 - depth);
+}
+
+static void store(uint8_t *to, unsigned i, unsigned value, unsigned depth)
+{
+    if (depth == 8) {
+        to[i] = (uint8_t)value;
+    } else {
+        to[2 * i] = (uint8_t)value;
+        to[2 * i + 1] = (uint8_t)(value >> 8);
+    }
+}
+
+static size_t plane_bytes(const HvFormat *format, unsigned plane)
+{
+    return (size_t)hv_format_plane_width(format, plane) * hv_format_plane_height(format, plane) *
+           hv_format_sample_bytes(format);
+}
+
+static size_t picture_bytes(const HvFormat *format)
+{
+    return plane_bytes(format, 0) + 2 * plane_bytes(format, 1);
+}
+
+static void fill_picture(uint8_t *to, const HvFormat *format, unsigned n, gboolean distorted)
+{
+    unsigned luma = format->width * format->height;
+    unsigned all = (unsigned)(picture_bytes(format) / hv_format_sample_bytes(format));
+
+    for (unsigned y = 0, i = 0; y < format->height; y++)
+        for (unsigned x = 0; x < format->width; x++, i++)
+            store(to, i, sample(x, y, n, format->depth, distorted), format->depth);
+    for (unsigned i = luma; i < all; i++)
+        store(to, i, 1u << (format->depth - 1), format->depth);
+}
+
+static gboolean make_clip(const char *path, const HvFormat *format, unsigned frames,
+                          gboolean distorted)
+{
+    size_t bytes = picture_bytes(format);
+    uint8_t *picture = g_malloc(bytes);
+    FILE *file = fopen(path, "wb");
+    gboolean ok = file != NULL;
+
+    for (unsigned n = 0; ok && n < frames; n++) {
+        fill_picture(picture, format, n, distorted);
+        ok = fwrite(picture, 1, bytes, file) == bytes;
+    }
+    if (file && fclose(file))
+        ok = FALSE;
+    if (!ok)
+        fprintf(stderr, "hvbench: %s: %s\n", path, strerror(errno));
+    g_free(picture);
+    return ok;
+}
+
+/* ---- measuring ---- */
+
+static void on_scored(gpointer user, gpointer owner, const double *scores)
+{
+    Bench *bench = user;
+    unsigned n;
+    const char *const *names = hv_meter_score_names(bench->meter, &n);
+
+    hv_pool_add(bench->pool, names, scores, n);
+}
+
+static void on_owner_free(gpointer owner)
+{
+    Slot *slot = owner;
+
+    hv_lock(&slot->bench->lock);
+    slot->busy = FALSE;
+    hv_cond_broadcast(&slot->bench->freed);
+    hv_unlock(&slot->bench->lock);
+}
+
+static void on_failed(gpointer user, const GError *error)
+{
+    Bench *bench = user;
+
+    fprintf(stderr, "hvbench: %s\n", error->message);
+    bench->failed = TRUE;
+}
+
+static Slot *take_slot(Bench *bench)
+{
+    Slot *found = NULL;
+
+    hv_lock(&bench->lock);
+    while (!found) {
+        for (unsigned i = 0; i < N_SLOTS && !found; i++)
+            if (!bench->slot[i].busy)
+                found = &bench->slot[i];
+        if (!found)
+            hv_cond_wait(&bench->freed, &bench->lock);
+    }
+    found->busy = TRUE;
+    hv_unlock(&bench->lock);
+    return found;
+}
+
+static HvPicture picture_of(const HvFormat *format, const uint8_t *data)
+{
+    HvPicture picture = {0};
+    unsigned bytes = hv_format_sample_bytes(format);
+
+    for (unsigned i = 0; i < format->n_planes; i++) {
+        picture.plane[i] = (HvPlane){
+            .data = data,
+            .stride = (ptrdiff_t)(hv_format_plane_width(format, i) * bytes),
+            .step = bytes,
+        };
+        data += plane_bytes(format, i);
+    }
+    return picture;
+}
+
+static unsigned measure_all(Bench *bench)
+{
+    size_t bytes = picture_bytes(&bench->format);
+    unsigned frames = 0;
+
+    for (;;) {
+        Slot *slot = take_slot(bench);
+        HvPair pair = {.owner = slot};
+
+        if (fread(slot->reference, 1, bytes, bench->reference) != bytes ||
+            fread(slot->distorted, 1, bytes, bench->distorted) != bytes)
+            break;
+        pair.reference = picture_of(&bench->format, slot->reference);
+        pair.distorted = picture_of(&bench->format, slot->distorted);
+        hv_meter_submit(bench->meter, &pair);
+        frames++;
+    }
+    hv_meter_drain(bench->meter, TRUE, -1);
+    return frames;
+}
+
+static gboolean bench_open(Bench *bench, const char *reference, const char *distorted,
+                           const char *features, unsigned threads)
+{
+    static const HvMeterCallbacks callbacks = {
+        .scored = on_scored, .owner_free = on_owner_free, .failed = on_failed};
+    HvMeterConfig config = {.format = bench->format, .threads = threads, .depth = DEPTH};
+    GError *error = NULL;
+
+    bench->reference = fopen(reference, "rb");
+    bench->distorted = fopen(distorted, "rb");
+    if (!bench->reference || !bench->distorted) {
+        fprintf(stderr, "hvbench: %s or %s: %s\n", reference, distorted, strerror(errno));
+        return FALSE;
+    }
+    hv_lock_init(&bench->lock);
+    hv_cond_init(&bench->freed);
+    for (unsigned i = 0; i < N_SLOTS; i++)
+        bench->slot[i] = (Slot){bench, g_malloc(picture_bytes(&bench->format)),
+                                g_malloc(picture_bytes(&bench->format)), FALSE};
+    bench->pool = hv_pool_new();
+    config.features = hv_features_parse(features, &error);
+    if (config.features)
+        bench->meter = hv_meter_new(&config, &callbacks, bench, &error);
+    if (!bench->meter) {
+        fprintf(stderr, "hvbench: %s\n", error->message);
+        g_clear_error(&error);
+    }
+    g_clear_pointer(&config.features, g_ptr_array_unref);
+    return bench->meter != NULL;
+}
+
+/* What the end of the process frees: nothing here is reused. */
+static int measure(const HvFormat *format, const char *reference, const char *distorted,
+                   const char *features, unsigned threads)
+{
+    Bench bench = {.format = *format};
+    gint64 start = g_get_monotonic_time();
+    unsigned frames;
+
+    if (!bench_open(&bench, reference, distorted, features, threads))
+        return 1;
+    frames = measure_all(&bench);
+    hv_meter_free(bench.meter, -1);
+    if (bench.failed || !frames) {
+        fprintf(stderr, "hvbench: nothing measured, or not everything\n");
+        return 1;
+    }
+    printf("level=%s frames=%u seconds=%.6f", hv_level_name(hv_level()), frames,
+           (double)(g_get_monotonic_time() - start) / 1e6);
+    for (unsigned i = 0; i < hv_pool_size(bench.pool); i++)
+        printf(" %s=%.17g", hv_pool_name(bench.pool, i),
+               hv_pool_value(bench.pool, i, HV_POOL_MEAN));
+    printf("\n");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    HvFormat format = {.n_planes = 3, .chroma_shift_x = 1, .chroma_shift_y = 1};
+
+    if (argc < 8 || (strcmp(argv[1], "make") && strcmp(argv[1], "measure"))) {
+        fprintf(stderr, "usage: hvbench make REF DIST WIDTH HEIGHT BITS FRAMES\n"
+                        "       hvbench measure REF DIST WIDTH HEIGHT BITS THREADS [FEATURES]\n"
+                        "Clips are raw planar 4:2:0.\n");
+        return 2;
+    }
+    format.width = (unsigned)atoi(argv[4]);
+    format.height = (unsigned)atoi(argv[5]);
+    format.depth = (unsigned)atoi(argv[6]);
+    if (!strcmp(argv[1], "make"))
+        return !(make_clip(argv[2], &format, (unsigned)atoi(argv[7]), FALSE) &&
+                 make_clip(argv[3], &format, (unsigned)atoi(argv[7]), TRUE));
+    return measure(&format, argv[2], argv[3], argc > 8 ? argv[8] : "adm", (unsigned)atoi(argv[7]));
+}
