@@ -3,9 +3,13 @@
  * The meter: a bounded queue of picture pairs, measured by all requested metrics on a thread of
  * its own, results handed back in the order of submission.
  *
- * Threads: submit, try_submit, drain and drop may be called from any thread, one at a time for
- * submit; interrupt from any thread at any time. Callbacks come from the meter's thread, without
- * any lock of the meter held. */
+ * A pair is in flight from its submission until the meter's thread is through with it: until it is
+ * measured, and every pair that was complete by then is scored. A pair that only waits for a later
+ * picture (motion needs the next one) is not in flight: it would wait for ever.
+ *
+ * Threads: submit, try_submit, drain, drop and interrupt may be called from any thread at any time,
+ * but not from a callback, where submit and drain would wait for themselves. Callbacks come from
+ * the meter's thread, without any lock of the meter held. */
 #ifndef HV_METER_H
 #define HV_METER_H
 
@@ -24,11 +28,12 @@ typedef struct HvMeterCallbacks {
     /* The pair's scores: scores[i] has the name hv_meter_score_names()[i]. Never called for a pair
      * that was dropped. May block: the queue fills, and submit waits or refuses. */
     void (*scored)(gpointer user, gpointer owner, const double *scores);
-    /* The pictures are no longer read. Comes before scored() where a backend copies them. */
+    /* The pictures are no longer read. Comes once for every pair, as soon as no metric needs them:
+     * before scored(), and before owner_free(). */
     void (*pictures_done)(gpointer owner);
     /* The meter is done with the pair, scored or dropped. The last call for this owner. */
     void (*owner_free)(gpointer owner);
-    /* Measuring a pair failed; its pair is dropped, the next ones are tried. */
+    /* Measuring a pair failed, once for each such pair; it is dropped, the next ones are tried. */
     void (*failed)(gpointer user, const GError *error);
     /* When the meter is gone; frees user. NULL if there is nothing to do. From any thread. */
     void (*user_free)(gpointer user);
@@ -38,39 +43,50 @@ typedef struct HvMeterConfig {
     HvFormat format;
     GPtrArray *features; /* of HvFeature; referenced by the meter */
     unsigned threads;    /* that share one picture's rows, at least 1 */
-    unsigned depth;      /* pairs that may be in flight, at least 1 */
+    unsigned depth;      /* pairs that may be in flight, at least 1; those that are dropped count
+                            until the meter's thread has let go of them */
 } HvMeterConfig;
 
 /* NULL and an error when a metric refuses the format or memory is short. Takes `user` (freed by
- * user_free) only on success. */
+ * user_free) only on success. All memory is taken here, but for pairs beyond `depth` that wait for
+ * later pictures: theirs grows once to what the metrics need. */
 HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callbacks, gpointer user,
                       GError **error);
 
-/* Names of all scores, in the order of the scores array; n of them, owned by the meter. */
+/* Names of all scores, in the order of the scores array; n of them (and a NULL), owned by the
+ * meter. Where two features give the same name, the first one's score goes under it. */
 const char *const *hv_meter_score_names(const HvMeter *meter, unsigned *n);
 
-/* Takes the pair and returns TRUE; FALSE, taking nothing, when `depth` pairs are in flight
- * (submitted, and neither scored nor dropped yet). */
+/* Takes the pair and returns TRUE; FALSE, taking nothing, when `depth` pairs are in flight. */
 gboolean hv_meter_try_submit(HvMeter *meter, const HvPair *pair);
 
 /* Waits for room, then takes the pair and returns TRUE. FALSE, taking nothing, when interrupted. */
 gboolean hv_meter_submit(HvMeter *meter, const HvPair *pair);
 
-/* Waits until no pair is in flight and every callback has returned. With `end`, metrics deliver the
- * scores that were waiting for later pictures: the stream ended. FALSE when interrupted, or when
- * `timeout_us` microseconds passed (negative: no limit). */
+/* Waits until none of the pairs submitted before is in flight and their callbacks have returned,
+ * those of dropped pairs too. With `end`, metrics deliver the scores that were waiting for later
+ * pictures: the stream ended, and what is submitted from now on is a new one. FALSE when
+ * interrupted, or when `timeout_us` microseconds passed (negative: no limit); an end that was being
+ * waited for comes all the same, unless a drop comes first. */
 gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us);
 
-/* Drops every pair in flight and what metrics remember; returns how many pairs will never be
- * scored. Does not wait for the pair being measured or for a callback that is running. */
+/* Drops every pair that is not scored yet and what metrics remember; returns how many pairs that
+ * were, not counting those that had failed. Waits for nothing: a scored() or failed() that the
+ * meter's thread has already decided on, at most one, may still begin or be running on return (it
+ * is not among those counted; a drain waits for it). After it, none comes for a pair submitted
+ * before. owner_free() of dropped pairs comes from the meter's thread, soon. */
 unsigned hv_meter_drop(HvMeter *meter);
 
-/* While set, submit and drain return FALSE at once, also those that are waiting. */
+/* While set, submit and drain return FALSE at once, also those that are waiting; try_submit does
+ * not wait and is not concerned. */
 void hv_meter_interrupt(HvMeter *meter, gboolean set);
 
 /* Ends the meter: drops what is in flight and gives up the caller's reference. Waits at most
  * `timeout_us` for the meter's thread; a thread that is stuck in a callback past that keeps what
- * it needs and cleans up by itself when it gets out. */
+ * it needs and cleans up by itself when it gets out (so it does at once when this is called from a
+ * callback). A negative timeout waits without limit. No other call may be running or follow; the
+ * only callbacks that still come are pictures_done(), owner_free(), user_free() and the one in
+ * which the thread is stuck. */
 void hv_meter_free(HvMeter *meter, gint64 timeout_us);
 
 #endif

@@ -20,6 +20,8 @@ typedef struct HvScores {
     struct HvMeterFrame *frame;
 } HvScores;
 
+/* Hands the scores over, from the meter's thread. Does nothing where `frame` is NULL, so that a
+ * metric can be driven without a meter. */
 void hv_scores_done(HvScores *scores);
 
 /* What an instance is made for. All of it outlives the instance. */
@@ -76,9 +78,14 @@ typedef struct HvFeature {
 } HvFeature;
 
 /* Reads "adm=debug=true:adm_csf_mode=2,vif" into a GPtrArray of HvFeature (owned by the array,
- * freed with it); "" gives an empty one. An entry that repeats an earlier one exactly is dropped.
+ * freed with it); NULL and "" give an empty one. Space around names and empty entries are skipped;
+ * "adm=" is "adm". An entry that says the same as an earlier one is dropped.
  * NULL and an error when a metric or option is unknown (the message lists what there is) or a
  * value is wrong; parameters are validated, without a format. */
 GPtrArray *hv_features_parse(const char *text, GError **error);
+
+/* The same with another table of metrics. */
+GPtrArray *hv_features_parse_from(const HvMetricInfo *const *metrics, const char *text,
+                                  GError **error);
 
 #endif

@@ -29,10 +29,14 @@ typedef struct HvOption {
 /* Sets every member that the table names to its default. */
 void hv_options_init(const HvOption *table, void *params);
 
+/* Whether two parameter structs hold the same values. */
+gboolean hv_options_equal(const HvOption *table, const void *a, const void *b);
+
 /* Reads "name=value:name=value" into params, which hv_options_init() has filled; NULL or ""
- * changes nothing. FALSE and HV_ERROR_OPTION when a name is unknown (the message lists what
- * there is), a value is malformed, out of range (the message says the range), or given twice.
- * Values are read in the C locale. `metric` names the metric in messages. */
+ * changes nothing. Option names and aliases are taken alike, space around names and values is
+ * skipped, and so are empty entries. FALSE and HV_ERROR_OPTION when a name is unknown (the message
+ * lists what there is), a value is malformed, out of range (the message says the range), or given
+ * twice. Values are read in the C locale. `metric` names the metric in messages. */
 gboolean hv_options_parse(const HvOption *table, const char *metric, const char *text, void *params,
                           GError **error);
 

@@ -17,13 +17,15 @@ void hv_pool_clear(HvPool *pool);
 /* Adds one frame's scores. Names new to the pool are appended in the order in which they come. */
 void hv_pool_add(HvPool *pool, const char *const *names, const double *scores, unsigned n);
 
-/* How many different names there are; the i-th name, owned by the pool; over how many frames. */
+/* How many different names there are; the i-th name, owned by the pool; over how many frames that
+ * had a number for it. */
 unsigned hv_pool_size(const HvPool *pool);
 const char *hv_pool_name(const HvPool *pool, unsigned i);
 guint64 hv_pool_frames(const HvPool *pool, unsigned i);
 
 /* libvmaf's definitions (libvmaf.c, vmaf_feature_score_pooled): sums in frame order in double;
- * harmonic is n / sum(1 / (score + 1)) - 1. A score that is not a number is left out. */
+ * harmonic is n / sum(1 / (score + 1)) - 1. A score that is not a number is left out; NAN where no
+ * frame has counted. */
 double hv_pool_value(const HvPool *pool, unsigned i, HvPoolMethod method);
 
 #endif

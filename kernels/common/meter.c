@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The meter: a bounded queue, one thread that measures, results in order.
+ *
+ * A pair passes through three queues, all in the order of submission: `waiting` (given to us),
+ * `begun` (given to the metrics) and `measured` (its pictures are done with; it waits for late
+ * scores, or behind a pair that does). `submitted - finished` counts those that the thread
+ * has not got through. A drop starts a new generation; the thread clears away what
+ * belongs to an older one before it does anything else. */
+#include "meter.h"
+
+#include <string.h>
+
+#include "kernels/cpu/slices.h"
+#include "lock.h"
+
+typedef struct HvMeterFrame {
+    GList link; /* in one of the queues, or in the free list */
+    HvPair pair;
+    guint64 generation, stream;
+    unsigned pending;  /* metrics that still owe their scores */
+    gboolean settled;  /* scored, failed or dropped */
+    gboolean released; /* the owner is gone */
+    double *values;    /* of all metrics, one after the other */
+    HvScores scores[]; /* of each metric; `frame` is NULL once they are done */
+} HvMeterFrame;
+
+/* One metric at work. */
+typedef struct Tenant {
+    const HvMetricInfo *info;
+    HvMetricSetup setup;
+    HvMetric *metric;
+    unsigned first_value; /* where its part of a frame's values begins */
+} Tenant;
+
+struct HvMeter {
+    HvFormat format;
+    GPtrArray *features;
+    HvMeterCallbacks callbacks;
+    gpointer user;
+    unsigned depth;
+
+    HvSlices *slices;
+    Tenant *tenants;
+    unsigned n_tenants, n_values;
+    gboolean ahead; /* some metric begins a pair before the one before it is collected */
+
+    GPtrArray *names;
+    GArray *source; /* unsigned: which of a frame's values goes under each name */
+
+    /* Of the thread alone. */
+    GQueue begun, measured;
+    double *result; /* the scores as they are handed out */
+
+    pthread_t thread;
+    HvLock lock;
+    HvCond work, change; /* wakes the thread; wakes everyone else */
+
+    /* Under the lock. */
+    GQueue waiting, unused;
+    guint64 submitted, finished;
+    guint64 generation, cleared; /* `cleared`: the generation that the thread has come to */
+    guint64 stream, reached; /* counts the ends asked for; those that the metrics have come to */
+    guint64 ended_after;     /* how many pairs came before the last end */
+    unsigned unsettled;      /* pairs of this generation that are neither scored nor failed */
+    gboolean interrupted, quit, exited, abandoned;
+};
+
+/* Frames */
+
+static HvMeterFrame *frame_new(const HvMeter *meter)
+{
+    size_t head = sizeof(HvMeterFrame) + meter->n_tenants * sizeof(HvScores);
+    HvMeterFrame *frame = g_malloc0(head + meter->n_values * sizeof(double));
+    frame->values = (double *)((char *)frame + head);
+    for (unsigned i = 0; i < meter->n_tenants; i++)
+        frame->scores[i].value = frame->values + meter->tenants[i].first_value;
+    frame->link.data = frame;
+    return frame;
+}
+
+static HvMeterFrame *frame_pop(GQueue *queue)
+{
+    GList *link = g_queue_pop_head_link(queue);
+    return link ? link->data : NULL;
+}
+
+static void frames_free(GQueue *queue)
+{
+    for (HvMeterFrame *frame; (frame = frame_pop(queue));)
+        g_free(frame);
+}
+
+void hv_scores_done(HvScores *scores)
+{
+    if (!scores->frame)
+        return;
+    scores->frame->pending--;
+    scores->frame = NULL;
+}
+
+/* Takes a pair out of those that are to be scored; the caller then scores it or reports it as
+ * failed. FALSE when there is nothing to say of it any more. */
+static gboolean frame_settle(HvMeter *meter, HvMeterFrame *frame)
+{
+    hv_lock(&meter->lock);
+    gboolean alive = !frame->settled && frame->generation == meter->generation;
+    if (alive)
+        meter->unsettled--;
+    hv_unlock(&meter->lock);
+    frame->settled = TRUE;
+    return alive;
+}
+
+/* The owner's last call. */
+static void frame_release(HvMeter *meter, HvMeterFrame *frame)
+{
+    if (!frame->released)
+        meter->callbacks.owner_free(frame->pair.owner);
+    frame->released = TRUE;
+}
+
+static void frame_recycle(HvMeter *meter, HvMeterFrame *frame)
+{
+    frame_release(meter, frame);
+    hv_lock(&meter->lock);
+    g_queue_push_head_link(&meter->unused, &frame->link);
+    hv_unlock(&meter->lock);
+}
+
+/* The thread */
+
+/* Takes `error`; NULL where a metric gave none. */
+static void fail(HvMeter *meter, HvMeterFrame *frame, const Tenant *tenant, GError *error)
+{
+    if (!error)
+        error = g_error_new(HV_ERROR, HV_ERROR_BACKEND, "%s could not measure a frame",
+                            tenant->info->name);
+    if (frame_settle(meter, frame))
+        meter->callbacks.failed(meter->user, error);
+    g_error_free(error);
+}
+
+static void score(HvMeter *meter, HvMeterFrame *frame)
+{
+    for (unsigned i = 0; i < meter->source->len; i++)
+        meter->result[i] = frame->values[g_array_index(meter->source, unsigned, i)];
+    meter->callbacks.scored(meter->user, frame->pair.owner, meter->result);
+}
+
+/* Hands out what is complete, up to the first pair that still waits for a score. */
+static void deliver(HvMeter *meter)
+{
+    HvMeterFrame *frame;
+    while ((frame = g_queue_peek_head(&meter->measured)) && !frame->pending) {
+        frame_pop(&meter->measured);
+        if (frame_settle(meter, frame))
+            score(meter, frame);
+        frame_recycle(meter, frame);
+    }
+}
+
+/* Gives the pair to the metrics. One that fails to take it does not collect it either. */
+static void begin(HvMeter *meter, HvMeterFrame *frame)
+{
+    frame->pending = meter->n_tenants;
+    g_queue_push_tail_link(&meter->begun, &frame->link);
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        const Tenant *tenant = &meter->tenants[i];
+        const HvMetricOps *ops = tenant->info->cpu;
+        GError *error = NULL;
+        frame->scores[i].frame = frame;
+        if (ops->submit &&
+            !ops->submit(tenant->metric, &frame->pair.reference, &frame->pair.distorted, &error)) {
+            hv_scores_done(&frame->scores[i]);
+            fail(meter, frame, tenant, error);
+        }
+    }
+}
+
+/* Finishes the pair begun earliest. Where one metric fails, the others get to see the pictures all
+ * the same: those that remember earlier ones must miss none. */
+static void collect(HvMeter *meter)
+{
+    HvMeterFrame *frame = frame_pop(&meter->begun);
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        const Tenant *tenant = &meter->tenants[i];
+        GError *error = NULL;
+        if (frame->scores[i].frame &&
+            !tenant->info->cpu->collect(tenant->metric, &frame->pair.reference,
+                                        &frame->pair.distorted, &frame->scores[i], &error)) {
+            hv_scores_done(&frame->scores[i]);
+            fail(meter, frame, tenant, error);
+        }
+    }
+    meter->callbacks.pictures_done(frame->pair.owner);
+    if (frame->settled)
+        frame_release(meter, frame);
+    g_queue_push_tail_link(&meter->measured, &frame->link);
+}
+
+static void flush(HvMeter *meter, HvFlush how)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        const Tenant *tenant = &meter->tenants[i];
+        if (tenant->info->cpu->flush)
+            tenant->info->cpu->flush(tenant->metric, how);
+    }
+}
+
+static const Tenant *debtor(const HvMeter *meter, const HvMeterFrame *frame)
+{
+    unsigned i = 0;
+    while (!frame->scores[i].frame)
+        i++;
+    return &meter->tenants[i];
+}
+
+/* The stream ended: whatever waited for later pictures comes now, or never. */
+static void finish_stream(HvMeter *meter)
+{
+    HvMeterFrame *frame;
+    flush(meter, HV_FLUSH_END);
+    deliver(meter);
+    while ((frame = g_queue_peek_head(&meter->measured))) {
+        if (frame->pending)
+            fail(meter, frame, debtor(meter, frame), NULL);
+        frame->pending = 0;
+        deliver(meter);
+    }
+}
+
+/* Clears away everything of older generations; `dropped` are those that no metric has seen. */
+static void clear(HvMeter *meter, GQueue *dropped)
+{
+    HvMeterFrame *frame;
+    while (!g_queue_is_empty(&meter->begun))
+        collect(meter);
+    flush(meter, HV_FLUSH_DROP);
+    while ((frame = frame_pop(&meter->measured)))
+        frame_recycle(meter, frame);
+    while ((frame = frame_pop(dropped))) {
+        meter->callbacks.pictures_done(frame->pair.owner);
+        frame_recycle(meter, frame);
+    }
+}
+
+/* Moves the pairs of older generations, which are at the front, from `waiting` to `dropped`. */
+static void take_dropped(HvMeter *meter, GQueue *dropped)
+{
+    HvMeterFrame *frame;
+    while ((frame = g_queue_peek_head(&meter->waiting)) && frame->generation != meter->generation)
+        g_queue_push_tail_link(dropped, g_queue_pop_head_link(&meter->waiting));
+}
+
+static const HvMeterFrame *next_waiting(const HvMeter *meter)
+{
+    return meter->waiting.head ? meter->waiting.head->data : NULL;
+}
+
+/* The stream that the metrics come to next. */
+static guint64 next_stream(const HvMeter *meter)
+{
+    const HvMeterFrame *frame = next_waiting(meter);
+    return frame ? frame->stream : meter->stream;
+}
+
+/* Pairs of a new stream wait until the metrics know of the end of the one before. */
+static gboolean can_begin(const HvMeter *meter)
+{
+    return next_waiting(meter) && next_stream(meter) == meter->reached &&
+           (meter->ahead || !meter->begun.length);
+}
+
+/* Under the lock, as all that follows; the lock is released while metrics and callbacks run. */
+static void step_clear(HvMeter *meter)
+{
+    GQueue dropped = G_QUEUE_INIT;
+    guint64 generation = meter->generation;
+    take_dropped(meter, &dropped);
+    guint64 gone = meter->begun.length + dropped.length;
+    hv_unlock(&meter->lock);
+    clear(meter, &dropped);
+    hv_lock(&meter->lock);
+    meter->finished += gone;
+    meter->cleared = generation;
+}
+
+static void step_begin(HvMeter *meter)
+{
+    HvMeterFrame *frame = frame_pop(&meter->waiting);
+    hv_unlock(&meter->lock);
+    begin(meter, frame);
+    hv_lock(&meter->lock);
+}
+
+static void step_collect(HvMeter *meter)
+{
+    hv_unlock(&meter->lock);
+    collect(meter);
+    deliver(meter);
+    hv_lock(&meter->lock);
+    meter->finished++;
+}
+
+static void step_end(HvMeter *meter)
+{
+    guint64 stream = next_stream(meter);
+    hv_unlock(&meter->lock);
+    finish_stream(meter);
+    hv_lock(&meter->lock);
+    meter->reached = MAX(meter->reached, stream);
+}
+
+/* One step; FALSE when there is nothing to do. */
+static gboolean step(HvMeter *meter)
+{
+    if (meter->cleared != meter->generation)
+        step_clear(meter);
+    else if (can_begin(meter))
+        step_begin(meter);
+    else if (meter->begun.length)
+        step_collect(meter);
+    else if (next_stream(meter) != meter->reached)
+        step_end(meter);
+    else
+        return FALSE;
+    hv_cond_broadcast(&meter->change);
+    return TRUE;
+}
+
+static void meter_destroy(HvMeter *meter)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++)
+        if (meter->tenants[i].metric)
+            meter->tenants[i].info->cpu->destroy(meter->tenants[i].metric);
+    hv_slices_free(meter->slices);
+    frames_free(&meter->unused);
+    g_free(meter->tenants);
+    g_free(meter->result);
+    g_ptr_array_unref(meter->names);
+    g_array_unref(meter->source);
+    g_ptr_array_unref(meter->features);
+    hv_cond_clear(&meter->change);
+    hv_cond_clear(&meter->work);
+    hv_lock_clear(&meter->lock);
+    if (meter->callbacks.user_free)
+        meter->callbacks.user_free(meter->user);
+    g_free(meter);
+}
+
+static void *meter_main(void *data)
+{
+    HvMeter *meter = data;
+    hv_lock(&meter->lock);
+    for (;;) {
+        if (step(meter))
+            continue;
+        if (meter->quit)
+            break;
+        hv_cond_wait(&meter->work, &meter->lock);
+    }
+    gboolean abandoned = meter->abandoned;
+    meter->exited = TRUE;
+    hv_cond_broadcast(&meter->change);
+    hv_unlock(&meter->lock);
+    if (abandoned)
+        meter_destroy(meter);
+    return NULL;
+}
+
+/* Making */
+
+static gboolean has_name(const HvMeter *meter, const char *name)
+{
+    for (unsigned i = 0; i < meter->names->len; i++)
+        if (!strcmp(g_ptr_array_index(meter->names, i), name))
+            return TRUE;
+    return FALSE;
+}
+
+/* Two features of one metric may give the same score twice; the first one's is kept. */
+static void add_names(HvMeter *meter, const HvFeature *feature)
+{
+    const HvMetricInfo *info = feature->info;
+    for (const char *const *base = info->score_names(feature->params); *base; base++) {
+        char *name = hv_options_score_name(info->options, feature->params, *base);
+        if (has_name(meter, name)) {
+            g_free(name);
+        } else {
+            g_ptr_array_add(meter->names, name);
+            g_array_append_val(meter->source, meter->n_values);
+        }
+        meter->n_values++;
+    }
+}
+
+static gboolean check_feature(const HvMeter *meter, const HvFeature *feature, GError **error)
+{
+    const HvMetricInfo *info = feature->info;
+    if (info->needs_chroma && meter->format.n_planes < HV_MAX_PLANES) {
+        g_set_error(error, HV_ERROR, HV_ERROR_SIZE,
+                    "%s measures chroma, which this format does not have", info->name);
+        return FALSE;
+    }
+    if (!info->cpu) {
+        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
+                    info->name);
+        return FALSE;
+    }
+    return !info->validate || info->validate(feature->params, &meter->format, error);
+}
+
+static gboolean add_tenant(HvMeter *meter, const HvFeature *feature, GError **error)
+{
+    Tenant *tenant = &meter->tenants[meter->n_tenants];
+    if (!check_feature(meter, feature, error))
+        return FALSE;
+    *tenant = (Tenant){
+        .info = feature->info,
+        .setup = {&meter->format, feature->params, meter->slices},
+        .first_value = meter->n_values,
+    };
+    tenant->metric = feature->info->cpu->create(&tenant->setup, error);
+    if (!tenant->metric)
+        return FALSE;
+    meter->n_tenants++;
+    meter->ahead |= feature->info->cpu->submit != NULL;
+    add_names(meter, feature);
+    return TRUE;
+}
+
+/* Everything but the thread. */
+static gboolean meter_prepare(HvMeter *meter, unsigned threads, GError **error)
+{
+    meter->slices = hv_slices_new(threads, error);
+    if (!meter->slices)
+        return FALSE;
+    for (unsigned i = 0; i < meter->features->len; i++)
+        if (!add_tenant(meter, g_ptr_array_index(meter->features, i), error))
+            return FALSE;
+    meter->result = g_new(double, meter->names->len);
+    g_ptr_array_add(meter->names, NULL);
+    for (unsigned i = 0; i < meter->depth; i++)
+        g_queue_push_head_link(&meter->unused, &frame_new(meter)->link);
+    return TRUE;
+}
+
+HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callbacks, gpointer user,
+                      GError **error)
+{
+    HvMeter *meter = g_new0(HvMeter, 1);
+    meter->format = config->format;
+    meter->features = g_ptr_array_ref(config->features);
+    meter->depth = MAX(config->depth, 1);
+    meter->tenants = g_new0(Tenant, meter->features->len);
+    meter->names = g_ptr_array_new_with_free_func(g_free);
+    meter->source = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    hv_lock_init(&meter->lock);
+    hv_cond_init(&meter->work);
+    hv_cond_init(&meter->change);
+    meter->callbacks = *callbacks;
+    meter->user = user;
+    if (!meter_prepare(meter, MAX(config->threads, 1), error) ||
+        !hv_thread_start(&meter->thread, "hv-meter", meter_main, meter, error)) {
+        meter->callbacks.user_free = NULL;
+        meter_destroy(meter);
+        return NULL;
+    }
+    return meter;
+}
+
+const char *const *hv_meter_score_names(const HvMeter *meter, unsigned *n)
+{
+    if (n)
+        *n = meter->source->len;
+    return (const char *const *)meter->names->pdata;
+}
+
+/* Use */
+
+static gboolean has_room(const HvMeter *meter)
+{
+    return meter->submitted - meter->finished < meter->depth;
+}
+
+/* More frames than `depth` are in use only where metrics deliver late: that grows to what they
+ * need and stays there. */
+static void submit(HvMeter *meter, const HvPair *pair)
+{
+    HvMeterFrame *frame = frame_pop(&meter->unused);
+    if (!frame)
+        frame = frame_new(meter);
+    frame->pair = *pair;
+    frame->generation = meter->generation;
+    frame->stream = meter->stream;
+    frame->settled = frame->released = FALSE;
+    g_queue_push_tail_link(&meter->waiting, &frame->link);
+    meter->submitted++;
+    meter->unsettled++;
+    hv_cond_broadcast(&meter->work);
+}
+
+gboolean hv_meter_try_submit(HvMeter *meter, const HvPair *pair)
+{
+    hv_lock(&meter->lock);
+    gboolean room = has_room(meter);
+    if (room)
+        submit(meter, pair);
+    hv_unlock(&meter->lock);
+    return room;
+}
+
+gboolean hv_meter_submit(HvMeter *meter, const HvPair *pair)
+{
+    hv_lock(&meter->lock);
+    while (!meter->interrupted && !has_room(meter))
+        hv_cond_wait(&meter->change, &meter->lock);
+    gboolean taken = !meter->interrupted;
+    if (taken)
+        submit(meter, pair);
+    hv_unlock(&meter->lock);
+    return taken;
+}
+
+/* When a wait of that length ends; negative: never. */
+static gint64 deadline(gint64 timeout_us)
+{
+    gint64 now = g_get_monotonic_time();
+    return timeout_us < 0 || timeout_us > G_MAXINT64 - now ? -1 : now + timeout_us;
+}
+
+/* FALSE when the time is over. */
+static gboolean wait_change(HvMeter *meter, gint64 until)
+{
+    if (until >= 0)
+        return hv_cond_wait_until(&meter->change, &meter->lock, until);
+    hv_cond_wait(&meter->change, &meter->lock);
+    return TRUE;
+}
+
+/* Whether the thread is through with that many pairs, and has come to that stream. */
+static gboolean is_drained(const HvMeter *meter, guint64 pairs, guint64 stream)
+{
+    return meter->finished >= pairs && meter->cleared == meter->generation &&
+           meter->reached >= stream;
+}
+
+/* Nothing where no pair was submitted since the last end. */
+static void end_stream(HvMeter *meter)
+{
+    if (meter->submitted == meter->ended_after)
+        return;
+    meter->ended_after = meter->submitted;
+    meter->stream++;
+    hv_cond_broadcast(&meter->work);
+}
+
+gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us)
+{
+    gint64 until = deadline(timeout_us);
+    hv_lock(&meter->lock);
+    if (end && !meter->interrupted)
+        end_stream(meter);
+    guint64 pairs = meter->submitted, stream = end ? meter->stream : 0;
+    while (!meter->interrupted && !is_drained(meter, pairs, stream))
+        if (!wait_change(meter, until))
+            break;
+    gboolean drained = !meter->interrupted && is_drained(meter, pairs, stream);
+    hv_unlock(&meter->lock);
+    return drained;
+}
+
+static unsigned drop(HvMeter *meter)
+{
+    unsigned lost = meter->unsettled;
+    meter->unsettled = 0;
+    meter->reached = meter->stream;
+    meter->ended_after = meter->submitted;
+    meter->generation++;
+    hv_cond_broadcast(&meter->work);
+    return lost;
+}
+
+unsigned hv_meter_drop(HvMeter *meter)
+{
+    hv_lock(&meter->lock);
+    unsigned lost = drop(meter);
+    hv_unlock(&meter->lock);
+    return lost;
+}
+
+void hv_meter_interrupt(HvMeter *meter, gboolean set)
+{
+    hv_lock(&meter->lock);
+    meter->interrupted = set;
+    hv_cond_broadcast(&meter->change);
+    hv_unlock(&meter->lock);
+}
+
+void hv_meter_free(HvMeter *meter, gint64 timeout_us)
+{
+    if (!meter)
+        return;
+    gint64 until = deadline(timeout_us);
+    gboolean own = pthread_equal(pthread_self(), meter->thread); /* in a callback */
+    hv_lock(&meter->lock);
+    drop(meter);
+    meter->quit = TRUE;
+    while (!meter->exited && !own && wait_change(meter, until))
+        ;
+    gboolean exited = meter->exited;
+    meter->abandoned = !exited;
+    if (!exited)
+        pthread_detach(meter->thread);
+    hv_unlock(&meter->lock);
+    if (exited) {
+        pthread_join(meter->thread, NULL);
+        meter_destroy(meter);
+    }
+}
