@@ -134,6 +134,11 @@ static void on_scored(gpointer user, gpointer owner, const double *scores)
     hv_pool_add(bench->pool, names, scores, n);
 }
 
+/* The slot goes back whole, with its owner. */
+static void on_pictures_done(gpointer owner)
+{
+}
+
 static void on_owner_free(gpointer owner)
 {
     Slot *slot = owner;
@@ -209,8 +214,10 @@ static unsigned measure_all(Bench *bench)
 static gboolean bench_open(Bench *bench, const char *reference, const char *distorted,
                            const char *features, unsigned threads)
 {
-    static const HvMeterCallbacks callbacks = {
-        .scored = on_scored, .owner_free = on_owner_free, .failed = on_failed};
+    static const HvMeterCallbacks callbacks = {.scored = on_scored,
+                                               .pictures_done = on_pictures_done,
+                                               .owner_free = on_owner_free,
+                                               .failed = on_failed};
     HvMeterConfig config = {.format = bench->format, .threads = threads, .depth = DEPTH};
     GError *error = NULL;
 
@@ -237,7 +244,18 @@ static gboolean bench_open(Bench *bench, const char *reference, const char *dist
     return bench->meter != NULL;
 }
 
-/* What the end of the process frees: nothing here is reused. */
+static void bench_close(Bench *bench)
+{
+    hv_meter_free(bench->meter, -1);
+    hv_pool_free(bench->pool);
+    for (unsigned i = 0; i < N_SLOTS; i++) {
+        g_free(bench->slot[i].reference);
+        g_free(bench->slot[i].distorted);
+    }
+    fclose(bench->reference);
+    fclose(bench->distorted);
+}
+
 static int measure(const HvFormat *format, const char *reference, const char *distorted,
                    const char *features, unsigned threads)
 {
@@ -248,17 +266,17 @@ static int measure(const HvFormat *format, const char *reference, const char *di
     if (!bench_open(&bench, reference, distorted, features, threads))
         return 1;
     frames = measure_all(&bench);
-    hv_meter_free(bench.meter, -1);
-    if (bench.failed || !frames) {
-        fprintf(stderr, "hvbench: nothing measured, or not everything\n");
-        return 1;
-    }
     printf("level=%s frames=%u seconds=%.6f", hv_level_name(hv_level()), frames,
            (double)(g_get_monotonic_time() - start) / 1e6);
     for (unsigned i = 0; i < hv_pool_size(bench.pool); i++)
         printf(" %s=%.17g", hv_pool_name(bench.pool, i),
                hv_pool_value(bench.pool, i, HV_POOL_MEAN));
     printf("\n");
+    bench_close(&bench);
+    if (bench.failed || !frames) {
+        fprintf(stderr, "hvbench: nothing measured, or not everything\n");
+        return 1;
+    }
     return 0;
 }
 
