@@ -229,7 +229,8 @@ static void sink_scored(gpointer user, gpointer data, const double *scores)
     g_assert_true(owner->done);
     g_assert_cmpuint(sink->n_scored, <, MOST);
     g_assert_cmpuint(owner->value, >=, sink->accepted);
-    memcpy(sink->scores[sink->n_scored], scores, sink->n_names * sizeof(double));
+    if (sink->n_names)
+        memcpy(sink->scores[sink->n_scored], scores, sink->n_names * sizeof(double));
     sink->order[sink->n_scored++] = owner->value;
     hv_cond_broadcast(&sink->cond);
     sink->waiting++;
