@@ -439,7 +439,7 @@ static gboolean meter_prepare(HvMeter *meter, unsigned threads, GError **error)
     for (unsigned i = 0; i < meter->features->len; i++)
         if (!add_tenant(meter, g_ptr_array_index(meter->features, i), error))
             return FALSE;
-    meter->result = g_new(double, meter->names->len);
+    meter->result = g_new(double, meter->names->len + 1); /* not NULL where there are no scores */
     g_ptr_array_add(meter->names, NULL);
     for (unsigned i = 0; i < meter->depth; i++)
         g_queue_push_head_link(&meter->unused, &frame_new(meter)->link);
