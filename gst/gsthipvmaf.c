@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The element: properties and life. */
+
+/**
+ * SECTION:element-hipvmaf
+ * @title: hipvmaf
+ * @short_description: measures how far a distorted stream is from its reference
+ *
+ * Pairs the frames of two streams by running time, measures every pair with libvmaf's metrics and
+ * posts the scores as element messages whose structure is named "VMAF". The reference passes
+ * through.
+ *
+ * The fields of a message:
+ *
+ * - "type"         #G_TYPE_STRING  "frame" for one pair, "pooled" for the stream
+ * - "timestamp"    #G_TYPE_UINT64  the reference frame's PTS, in nanoseconds
+ * - "stream-time"  #G_TYPE_UINT64  its stream time
+ * - "running-time" #G_TYPE_UINT64  its running time
+ * - "duration"     #G_TYPE_UINT64  its duration
+ * - "index"        #G_TYPE_INT     counts the pairs from 0 (frame messages)
+ * - "timecode"     #G_TYPE_STRING  where the reference carries one (frame messages)
+ * - "utc"          #G_TYPE_STRING  when it was captured, ISO 8601 (frame messages, live)
+ * - every score    #G_TYPE_DOUBLE  under libvmaf's name, such as "integer_adm2"
+ *
+ * The pooled message comes before EOS. Its timestamp is the last measured frame's and its
+ * duration reaches from the first to the last.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 -m hipvmaf name=v frame-message=true ! fakesink \
+ *   filesrc location=original.mkv ! decodebin ! queue ! v.ref_sink \
+ *   filesrc location=encoded.mp4 ! decodebin ! queue ! v.dist_sink
+ * ]|
+ */
+
+#include "gsthipvmaf.h"
+
+#include "kernels/common/metric.h"
+
+GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
+#define GST_CAT_DEFAULT gst_hip_vmaf_debug
+
+#define DEFAULT_MODEL_FILENAME ""
+#define DEFAULT_FEATURES "adm"
+#define DEFAULT_BACKEND GST_HIP_VMAF_BACKEND_AUTO
+#define DEFAULT_THREADS 0
+#define DEFAULT_SUBSAMPLE 1
+#define DEFAULT_FRAME_MESSAGE FALSE
+#define DEFAULT_POOL_METHOD HV_POOL_MEAN
+#define DEFAULT_FORCE_LIVE FALSE
+#define DEFAULT_ASYNC_DEPTH 3
+
+/* More threads than rows to share help nobody. */
+#define MAX_THREADS 256
+
+enum
+{
+  PROP_0,
+  PROP_MODEL_FILENAME,
+  PROP_FEATURES,
+  PROP_BACKEND,
+  PROP_THREADS,
+  PROP_SUBSAMPLE,
+  PROP_FRAME_MESSAGE,
+  PROP_POOL_METHOD,
+  PROP_FORCE_LIVE,
+  PROP_ASYNC_DEPTH,
+  PROP_STATS
+};
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_HIP_VMAF_FORMATS)));
+
+static GstStaticPadTemplate ref_template = GST_STATIC_PAD_TEMPLATE ("ref_sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_HIP_VMAF_FORMATS)));
+
+static GstStaticPadTemplate dist_template = GST_STATIC_PAD_TEMPLATE
+    ("dist_sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_HIP_VMAF_FORMATS)));
+
+G_DEFINE_TYPE (GstHipVmaf, gst_hip_vmaf, GST_TYPE_AGGREGATOR);
+
+#define GST_TYPE_HIP_VMAF_BACKEND (gst_hip_vmaf_backend_get_type ())
+static GType
+gst_hip_vmaf_backend_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {GST_HIP_VMAF_BACKEND_AUTO, "The GPU if there is one, else the CPU",
+        "auto"},
+    {GST_HIP_VMAF_BACKEND_CPU, "The CPU", "cpu"},
+    {GST_HIP_VMAF_BACKEND_HIP, "A GPU, through HIP", "hip"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstHipVmafBackend", values));
+  return type;
+}
+
+#define GST_TYPE_HIP_VMAF_POOL_METHOD (gst_hip_vmaf_pool_method_get_type ())
+static GType
+gst_hip_vmaf_pool_method_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {HV_POOL_MIN, "Minimum value", "min"},
+    {HV_POOL_MAX, "Maximum value", "max"},
+    {HV_POOL_MEAN, "Arithmetic mean", "mean"},
+    {HV_POOL_HARMONIC, "Harmonic mean", "harmonic_mean"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstHipVmafPoolMethod", values));
+  return type;
+}
+
+GstAggregatorClass *
+gst_hip_vmaf_parent_class_get (void)
+{
+  return GST_AGGREGATOR_CLASS (gst_hip_vmaf_parent_class);
+}
+
+gboolean
+gst_hip_vmaf_say_once (GstHipVmaf * self, GstHipVmafSaid what)
+{
+  gboolean first = (self->said & what) == 0;
+
+  self->said |= what;
+  return first;
+}
+
+/* Properties */
+
+static void
+set_string (gchar ** member, const GValue * value)
+{
+  g_free (*member);
+  *member = g_value_dup_string (value);
+  if (*member == NULL)
+    *member = g_strdup ("");
+}
+
+static void
+gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_MODEL_FILENAME:
+      set_string (&self->model_filename, value);
+      break;
+    case PROP_FEATURES:
+      set_string (&self->features, value);
+      break;
+    case PROP_BACKEND:
+      self->backend = g_value_get_enum (value);
+      break;
+    case PROP_THREADS:
+      self->threads = g_value_get_uint (value);
+      break;
+    case PROP_SUBSAMPLE:
+      self->subsample = g_value_get_uint (value);
+      break;
+    case PROP_FRAME_MESSAGE:
+      g_atomic_int_set (&self->frame_message, g_value_get_boolean (value));
+      break;
+    case PROP_POOL_METHOD:
+      self->pool_method = g_value_get_enum (value);
+      break;
+    case PROP_FORCE_LIVE:
+      gst_aggregator_set_force_live (GST_AGGREGATOR (self),
+          g_value_get_boolean (value));
+      break;
+    case PROP_ASYNC_DEPTH:
+      self->async_depth = g_value_get_uint (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstStructure *
+get_stats (GstHipVmaf * self)
+{
+  GstHipVmafStats stats = {
+    .backend = "none",.device = "none",.target = "none"
+  };
+
+  if (self->scorer != NULL)
+    gst_hip_vmaf_scorer_stats (self->scorer, &stats);
+  return gst_hip_vmaf_message_stats (&stats);
+}
+
+static void
+gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_MODEL_FILENAME:
+      g_value_set_string (value, self->model_filename);
+      break;
+    case PROP_FEATURES:
+      g_value_set_string (value, self->features);
+      break;
+    case PROP_BACKEND:
+      g_value_set_enum (value, self->backend);
+      break;
+    case PROP_THREADS:
+      g_value_set_uint (value, self->threads);
+      break;
+    case PROP_SUBSAMPLE:
+      g_value_set_uint (value, self->subsample);
+      break;
+    case PROP_FRAME_MESSAGE:
+      g_value_set_boolean (value, g_atomic_int_get (&self->frame_message));
+      break;
+    case PROP_POOL_METHOD:
+      g_value_set_enum (value, self->pool_method);
+      break;
+    case PROP_FORCE_LIVE:
+      g_value_set_boolean (value,
+          gst_aggregator_get_force_live (GST_AGGREGATOR (self)));
+      break;
+    case PROP_ASYNC_DEPTH:
+      g_value_set_uint (value, self->async_depth);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, get_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Life */
+
+static gchar *
+list_metrics (void)
+{
+  GString *list = g_string_new (NULL);
+
+  for (guint i = 0; hv_metrics[i] != NULL; i++)
+    g_string_append_printf (list, "%s%s", i ? ", " : "", hv_metrics[i]->name);
+  return g_string_free (list, FALSE);
+}
+
+/* What this build cannot do, said with what to do instead. */
+static gboolean
+check_settings (GstHipVmaf * self, const gchar * model,
+    GstHipVmafBackend backend, GPtrArray * features)
+{
+  gchar *list;
+
+  if (*model != '\0') {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("model-filename=%s: this build has no models yet. Leave "
+            "model-filename empty and choose metrics with features.", model),
+        (NULL));
+    return FALSE;
+  }
+  if (backend == GST_HIP_VMAF_BACKEND_HIP) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("backend=hip: this build has no HIP backend. Use backend=cpu, or "
+            "backend=auto, which takes the best that there is."), (NULL));
+    return FALSE;
+  }
+  if (features->len > 0)
+    return TRUE;
+  list = list_metrics ();
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+      ("There is nothing to measure: features is empty. There are: %s.", list),
+      (NULL));
+  g_free (list);
+  return FALSE;
+}
+
+static void
+reset_run (GstHipVmaf * self)
+{
+  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
+    GstHipVmafStream *stream = &self->stream[side];
+
+    g_clear_pointer (&stream->format, gst_hip_vmaf_format_unref);
+    memset (stream, 0, sizeof (*stream));
+    stream->last_pts = stream->last_duration = GST_CLOCK_TIME_NONE;
+  }
+  gst_clear_event (&self->stream_start);
+  self->stream_start_sent = FALSE;
+  self->next_index = 0;
+  self->newest_time = 0;
+  self->live = self->failed = FALSE;
+  self->said = 0;
+  g_atomic_int_set (&self->eos_requested, FALSE);
+}
+
+static void
+set_scorer (GstHipVmaf * self, GstHipVmafScorer * scorer)
+{
+  GstHipVmafScorer *old;
+
+  GST_OBJECT_LOCK (self);
+  old = self->scorer;
+  self->scorer = scorer;
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&old, gst_hip_vmaf_scorer_unref);
+}
+
+static gboolean
+gst_hip_vmaf_start (GstAggregator * agg)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (agg);
+  GstHipVmafScorerConfig config;
+  GstHipVmafBackend backend;
+  GError *error = NULL;
+  gchar *model, *features;
+  gboolean ok;
+
+  GST_OBJECT_LOCK (self);
+  model = g_strdup (self->model_filename);
+  features = g_strdup (self->features);
+  backend = self->backend;
+  config.threads = self->threads;
+  config.depth = self->run_depth = self->async_depth;
+  self->run_subsample = self->subsample;
+  GST_OBJECT_UNLOCK (self);
+  if (config.threads == 0)
+    config.threads = g_get_num_processors ();
+  config.threads = MIN (config.threads, MAX_THREADS);
+
+  config.features = hv_features_parse (features, &error);
+  if (config.features == NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
+        ("features=%s", features));
+  ok = config.features != NULL
+      && check_settings (self, model, backend, config.features);
+  if (ok) {
+    reset_run (self);
+    set_scorer (self, gst_hip_vmaf_scorer_new (GST_ELEMENT (self), &config,
+            &self->frame_message));
+    self->pairing = gst_hip_vmaf_pairing_new ();
+    gst_hip_vmaf_starvation_start (self);
+  }
+  g_clear_pointer (&config.features, g_ptr_array_unref);
+  g_clear_error (&error);
+  g_free (model);
+  g_free (features);
+  return ok;
+}
+
+static gboolean
+gst_hip_vmaf_stop (GstAggregator * agg)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (agg);
+
+  gst_hip_vmaf_starvation_stop (self);
+  gst_hip_vmaf_scorer_stop (self->scorer, &self->ready);
+  gst_hip_vmaf_drop_all (self);
+  g_clear_pointer (&self->pairing, gst_hip_vmaf_pairing_free);
+  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++)
+    g_clear_pointer (&self->stream[side].format, gst_hip_vmaf_format_unref);
+  gst_clear_event (&self->stream_start);
+  return TRUE;
+}
+
+static gboolean
+gst_hip_vmaf_src_activate (GstAggregator * agg, GstPadMode mode,
+    gboolean active)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (agg);
+
+  if (self->scorer != NULL)
+    gst_hip_vmaf_scorer_interrupt (self->scorer, !active);
+  return TRUE;
+}
+
+/* Both pads were flushed; the streaming thread is stopped. */
+static GstFlowReturn
+gst_hip_vmaf_flush (GstAggregator * agg)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (agg);
+
+  gst_hip_vmaf_drop_all (self);
+  gst_hip_vmaf_scorer_interrupt (self->scorer, FALSE);
+  g_atomic_int_set (&self->eos_requested, FALSE);
+  return GST_FLOW_OK;
+}
+
+/* src has the reference's caps, set where its CAPS event stands; there is nothing to choose. */
+static gboolean
+gst_hip_vmaf_negotiate (GstAggregator * agg)
+{
+  return TRUE;
+}
+
+/* The base class would push EOS on src from the application's thread, past the frames that the
+ * streaming thread is about to decide. */
+static gboolean
+gst_hip_vmaf_send_event (GstElement * element, GstEvent * event)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (element);
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+    return GST_ELEMENT_CLASS (gst_hip_vmaf_parent_class)->send_event (element,
+        event);
+  g_atomic_int_set (&self->eos_requested, TRUE);
+  gst_hip_vmaf_end_pads (self);
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static void
+gst_hip_vmaf_finalize (GObject * object)
+{
+  GstHipVmaf *self = GST_HIP_VMAF (object);
+
+  g_free (self->model_filename);
+  g_free (self->features);
+  g_clear_pointer (&self->scorer, gst_hip_vmaf_scorer_unref);
+  G_OBJECT_CLASS (gst_hip_vmaf_parent_class)->finalize (object);
+}
+
+/* The base class makes only request pads. */
+static void
+add_sink_pad (GstHipVmaf * self, GstHipVmafSide side, const gchar * name)
+{
+  GstPadTemplate *templ =
+      gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), name);
+
+  self->pad[side] = g_object_new (GST_TYPE_AGGREGATOR_PAD, "name", name,
+      "direction", GST_PAD_SINK, "template", templ, NULL);
+  gst_element_add_pad (GST_ELEMENT (self), GST_PAD (self->pad[side]));
+}
+
+static void
+gst_hip_vmaf_init (GstHipVmaf * self)
+{
+  self->model_filename = g_strdup (DEFAULT_MODEL_FILENAME);
+  self->features = g_strdup (DEFAULT_FEATURES);
+  self->backend = DEFAULT_BACKEND;
+  self->threads = DEFAULT_THREADS;
+  self->subsample = DEFAULT_SUBSAMPLE;
+  self->frame_message = DEFAULT_FRAME_MESSAGE;
+  self->pool_method = DEFAULT_POOL_METHOD;
+  self->async_depth = DEFAULT_ASYNC_DEPTH;
+  g_queue_init (&self->ready);
+
+  add_sink_pad (self, GST_HIP_VMAF_REFERENCE, "ref_sink");
+  add_sink_pad (self, GST_HIP_VMAF_DISTORTED, "dist_sink");
+  gst_pad_add_probe (GST_AGGREGATOR_SRC_PAD (self),
+      GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+      gst_hip_vmaf_src_probe, self, NULL);
+}
+
+static void
+install_properties (GObjectClass * gobject_class)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_READY;
+  const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_PLAYING;
+
+  g_object_class_install_property (gobject_class, PROP_MODEL_FILENAME,
+      g_param_spec_string ("model-filename", "Model file",
+          "The VMAF model; empty for none. This build has no models yet: only "
+          "empty works", DEFAULT_MODEL_FILENAME, ready));
+  g_object_class_install_property (gobject_class, PROP_FEATURES,
+      g_param_spec_string ("features", "Features",
+          "Metrics to measure, with their options, in libvmaf's spelling: "
+          "adm=debug=true:adm_enhn_gain_limit=1.0", DEFAULT_FEATURES, ready));
+  g_object_class_install_property (gobject_class, PROP_BACKEND,
+      g_param_spec_enum ("backend", "Backend",
+          "What measures (this build: the CPU)", GST_TYPE_HIP_VMAF_BACKEND,
+          DEFAULT_BACKEND, ready));
+  g_object_class_install_property (gobject_class, PROP_THREADS,
+      g_param_spec_uint ("threads", "Threads",
+          "Threads that share each frame's rows (0 = one a processor; at most "
+          "256 are used)", 0, G_MAXINT, DEFAULT_THREADS, ready));
+  g_object_class_install_property (gobject_class, PROP_SUBSAMPLE,
+      g_param_spec_uint ("subsample", "Subsample",
+          "Measure one of every N pairs: those whose index is a multiple of N",
+          1, 128, DEFAULT_SUBSAMPLE, ready));
+  g_object_class_install_property (gobject_class, PROP_FRAME_MESSAGE,
+      g_param_spec_boolean ("frame-message", "Frame messages",
+          "Post a message with the scores of every measured pair",
+          DEFAULT_FRAME_MESSAGE, playing));
+  g_object_class_install_property (gobject_class, PROP_POOL_METHOD,
+      g_param_spec_enum ("pool-method", "Pool method",
+          "How the scores of all frames become the one of the pooled message",
+          GST_TYPE_HIP_VMAF_POOL_METHOD, DEFAULT_POOL_METHOD, playing));
+  g_object_class_install_property (gobject_class, PROP_FORCE_LIVE,
+      g_param_spec_boolean ("force-live", "Force live",
+          "Never hold the reference back for the distorted stream, as with "
+          "live sources: for feeds that may be absent, late or unqueued",
+          DEFAULT_FORCE_LIVE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | G_PARAM_CONSTRUCT_ONLY));
+  g_object_class_install_property (gobject_class, PROP_ASYNC_DEPTH,
+      g_param_spec_uint ("async-depth", "Asynchronous depth",
+          "How many pairs may be in flight, measured or waiting for it; each "
+          "holds two frames in memory", 1, 64, DEFAULT_ASYNC_DEPTH, ready));
+  g_object_class_install_property (gobject_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Of the run since READY: pairs, ref-frames and dist-frames taken, "
+          "ref-unpaired, dist-unpaired, pairs flushed, skipped (live and too "
+          "slow), failed and scored; fps (scored pairs a second), backend, "
+          "device and target in use, threads", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_hip_vmaf_class_init (GstHipVmafClass * klass)
+{
+  GObjectClass *gobject_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstAggregatorClass *agg_class = GST_AGGREGATOR_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_hip_vmaf_debug, "hipvmaf", 0,
+      "Full-reference video quality");
+
+  gobject_class->set_property = gst_hip_vmaf_set_property;
+  gobject_class->get_property = gst_hip_vmaf_get_property;
+  gobject_class->finalize = gst_hip_vmaf_finalize;
+  install_properties (gobject_class);
+
+  element_class->send_event = gst_hip_vmaf_send_event;
+  gst_element_class_add_static_pad_template_with_gtype (element_class,
+      &src_template, GST_TYPE_AGGREGATOR_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (element_class,
+      &ref_template, GST_TYPE_AGGREGATOR_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (element_class,
+      &dist_template, GST_TYPE_AGGREGATOR_PAD);
+  gst_element_class_set_static_metadata (element_class,
+      "Full-reference video quality", "Filter/Analyzer/Video",
+      "Measures a distorted stream against its reference with libvmaf's metrics "
+      "and posts the scores; passes the reference through",
+      "The gst-hipvmaf authors");
+
+  agg_class->start = gst_hip_vmaf_start;
+  agg_class->stop = gst_hip_vmaf_stop;
+  agg_class->src_activate = gst_hip_vmaf_src_activate;
+  agg_class->flush = gst_hip_vmaf_flush;
+  agg_class->negotiate = gst_hip_vmaf_negotiate;
+  agg_class->aggregate = gst_hip_vmaf_aggregate;
+  agg_class->get_next_time = gst_hip_vmaf_get_next_time;
+  agg_class->sink_event = gst_hip_vmaf_sink_event;
+  agg_class->sink_query = gst_hip_vmaf_sink_query;
+  agg_class->src_event = gst_hip_vmaf_src_event;
+  agg_class->src_query = gst_hip_vmaf_src_query;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_BACKEND, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_POOL_METHOD, 0);
+}

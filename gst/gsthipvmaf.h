@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The element's instance, shared by the files of this room. */
+
+#ifndef GST_HIP_VMAF_H
+#define GST_HIP_VMAF_H
+
+#include <gst/base/gstaggregator.h>
+
+#include "pairing.h"
+#include "scorer.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_HIP_VMAF (gst_hip_vmaf_get_type ())
+G_DECLARE_FINAL_TYPE (GstHipVmaf, gst_hip_vmaf, GST, HIP_VMAF, GstAggregator)
+
+GST_DEBUG_CATEGORY_EXTERN (gst_hip_vmaf_debug);
+
+typedef enum
+{
+  GST_HIP_VMAF_BACKEND_AUTO,
+  GST_HIP_VMAF_BACKEND_CPU,
+  GST_HIP_VMAF_BACKEND_HIP
+} GstHipVmafBackend;
+
+/* What is said to the user once a run. */
+typedef enum
+{
+  GST_HIP_VMAF_SAID_MISMATCH = 1 << 0,
+  GST_HIP_VMAF_SAID_INTERLACED = 1 << 1,
+  GST_HIP_VMAF_SAID_COLORS = 1 << 2,
+  GST_HIP_VMAF_SAID_UNTIMED = 1 << 3,
+  GST_HIP_VMAF_SAID_UNREADABLE = 1 << 4,
+  GST_HIP_VMAF_SAID_REFUSED = 1 << 5,
+  GST_HIP_VMAF_SAID_SLOW = 1 << 6
+} GstHipVmafSaid;
+
+/* One sink pad's stream. Belongs to the streaming thread but for the atomic members. */
+typedef struct
+{
+  GstHipVmafFormat *format;     /* of the last CAPS event */
+  GstClockTime last_pts, last_duration; /* of the frame before */
+  gint flushing;                /* atomic: between FLUSH_START and FLUSH_STOP */
+  gint flushed;                 /* atomic: what is queued of it is to be dropped */
+} GstHipVmafStream;
+
+struct _GstHipVmaf
+{
+  GstAggregator parent;
+
+  GstAggregatorPad *pad[GST_HIP_VMAF_N_SIDES];
+
+  /* Properties, under the object lock. */
+  gchar *model_filename, *features;
+  GstHipVmafBackend backend;
+  guint threads, subsample, async_depth;
+  HvPoolMethod pool_method;
+  gint frame_message;           /* atomic */
+
+  /* The run. The pointer is written under the object lock; it stays after READY for `stats`. */
+  GstHipVmafScorer *scorer;
+
+  /* The streaming thread's. */
+  GstHipVmafPairing *pairing;
+  GstHipVmafStream stream[GST_HIP_VMAF_N_SIDES];
+  GQueue ready;                 /* of GstHipVmafPair that wait for room in the meter */
+  guint run_subsample, run_depth;
+  gint next_index;
+  gint64 newest_time;           /* running time of the last reference frame */
+  gboolean live;
+  gboolean failed;              /* an error was posted: nothing goes on */
+  guint said;                   /* GstHipVmafSaid */
+  GstEvent *stream_start;       /* the reference's, for src */
+  gboolean stream_start_sent;
+
+  gint eos_requested;           /* atomic: an EOS event was sent to the element */
+
+  /* starvation.c, under the object lock */
+  GstClockID starvation_timer;
+  gint starved;                 /* GstHipVmafSide, or -1 */
+  gint64 starved_since;
+  gboolean starvation_said;
+};
+
+/* aggregate.c: frames in, pairs to the meter, the reference out */
+GstFlowReturn gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout);
+GstClockTime gst_hip_vmaf_get_next_time (GstAggregator * agg);
+/* Drops what is queued of a pad that was flushed. */
+void gst_hip_vmaf_apply_flush (GstHipVmaf * self);
+/* Drops everything that is in flight; the streaming thread is stopped. */
+void gst_hip_vmaf_drop_all (GstHipVmaf * self);
+
+/* pads.c: events and queries */
+gboolean gst_hip_vmaf_sink_event (GstAggregator * agg, GstAggregatorPad * pad,
+    GstEvent * event);
+gboolean gst_hip_vmaf_sink_query (GstAggregator * agg, GstAggregatorPad * pad,
+    GstQuery * query);
+gboolean gst_hip_vmaf_src_event (GstAggregator * agg, GstEvent * event);
+gboolean gst_hip_vmaf_src_query (GstAggregator * agg, GstQuery * query);
+GstPadProbeReturn gst_hip_vmaf_src_probe (GstPad * pad, GstPadProbeInfo * info,
+    gpointer self);
+/* Pushes a serialized event in place; takes it. */
+gboolean gst_hip_vmaf_push_event (GstHipVmaf * self, GstEvent * event);
+/* As if the streams had ended; from any thread. */
+void gst_hip_vmaf_end_pads (GstHipVmaf * self);
+
+/* starvation.c: tells the user why a pipeline stands still */
+void gst_hip_vmaf_starvation_start (GstHipVmaf * self);
+void gst_hip_vmaf_starvation_stop (GstHipVmaf * self);
+/* What the pads hold, as the streaming thread begins to wait; none when it goes on. */
+void gst_hip_vmaf_starvation_note (GstHipVmaf * self, gboolean ref_has,
+    gboolean dist_has);
+
+/* The base class's methods, for those that override them. */
+GstAggregatorClass *gst_hip_vmaf_parent_class_get (void);
+
+/* TRUE the first time in a run. */
+gboolean gst_hip_vmaf_say_once (GstHipVmaf * self, GstHipVmafSaid what);
+
+static inline GstHipVmafSide
+gst_hip_vmaf_side (GstHipVmaf * self, GstAggregatorPad * pad)
+{
+  return pad == self->pad[GST_HIP_VMAF_REFERENCE] ? GST_HIP_VMAF_REFERENCE
+      : GST_HIP_VMAF_DISTORTED;
+}
+
+G_END_DECLS
+
+#endif

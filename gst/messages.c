@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Message structures: see messages.h. */
+
+#include "messages.h"
+
+static GstStructure *
+new_message (const gchar * type, const GstHipVmafTimes * times)
+{
+  return gst_structure_new ("VMAF",
+      "timestamp", G_TYPE_UINT64, times->timestamp,
+      "stream-time", G_TYPE_UINT64, times->stream_time,
+      "running-time", G_TYPE_UINT64, times->running_time,
+      "duration", G_TYPE_UINT64, times->duration,
+      "type", G_TYPE_STRING, type, NULL);
+}
+
+static void
+set_double (GstStructure * structure, const gchar * name, gdouble value)
+{
+  GValue gvalue = G_VALUE_INIT;
+
+  g_value_init (&gvalue, G_TYPE_DOUBLE);
+  g_value_set_double (&gvalue, value);
+  gst_structure_take_value (structure, name, &gvalue);
+}
+
+static void
+set_utc (GstStructure * structure, gint64 utc)
+{
+  GDateTime *seconds = g_date_time_new_from_unix_utc (utc / G_USEC_PER_SEC);
+  GDateTime *time = g_date_time_add (seconds, utc % G_USEC_PER_SEC);
+  gchar *text = g_date_time_format_iso8601 (time);
+
+  gst_structure_set (structure, "utc", G_TYPE_STRING, text, NULL);
+  g_free (text);
+  g_date_time_unref (time);
+  g_date_time_unref (seconds);
+}
+
+GstStructure *
+gst_hip_vmaf_message_frame (const GstHipVmafTimes * times, gint index,
+    const gchar * const *names, const gdouble * scores, guint n,
+    const gchar * timecode, gint64 utc)
+{
+  GstStructure *structure = new_message ("frame", times);
+
+  gst_structure_set (structure, "index", G_TYPE_INT, index, NULL);
+  if (timecode != NULL)
+    gst_structure_set (structure, "timecode", G_TYPE_STRING, timecode, NULL);
+  if (utc != 0)
+    set_utc (structure, utc);
+  for (guint i = 0; i < n; i++)
+    set_double (structure, names[i], scores[i]);
+  return structure;
+}
+
+GstStructure *
+gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
+    const HvPool * pool, HvPoolMethod method)
+{
+  GstStructure *structure = new_message ("pooled", times);
+
+  for (guint i = 0; i < hv_pool_size (pool); i++)
+    set_double (structure, hv_pool_name (pool, i),
+        hv_pool_value (pool, i, method));
+  return structure;
+}
+
+GstStructure *
+gst_hip_vmaf_message_stats (const GstHipVmafStats * stats)
+{
+  return gst_structure_new ("hipvmaf-stats",
+      "pairs", G_TYPE_UINT64, stats->pairs,
+      "ref-frames", G_TYPE_UINT64, stats->frames[0],
+      "ref-unpaired", G_TYPE_UINT64, stats->unpaired[0],
+      "dist-frames", G_TYPE_UINT64, stats->frames[1],
+      "dist-unpaired", G_TYPE_UINT64, stats->unpaired[1],
+      "flushed", G_TYPE_UINT64, stats->flushed,
+      "skipped", G_TYPE_UINT64, stats->skipped,
+      "failed", G_TYPE_UINT64, stats->failed,
+      "scored", G_TYPE_UINT64, stats->scored,
+      "fps", G_TYPE_DOUBLE, stats->fps,
+      "backend", G_TYPE_STRING, stats->backend,
+      "device", G_TYPE_STRING, stats->device,
+      "target", G_TYPE_STRING, stats->target,
+      "threads", G_TYPE_UINT, stats->threads, NULL);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The structures that the element shows the application: "VMAF" in element messages, laid out as
+ * those of GStreamer's vmaf element, and the `stats` property. */
+
+#ifndef GST_HIP_VMAF_MESSAGES_H
+#define GST_HIP_VMAF_MESSAGES_H
+
+#include <gst/gst.h>
+
+#include "kernels/common/pool.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  GstClockTime timestamp, stream_time, running_time, duration;
+} GstHipVmafTimes;
+
+typedef struct
+{
+  guint64 pairs;                /* frames that found their partner */
+  guint64 frames[2];            /* taken from each pad, by GstHipVmafSide */
+  guint64 unpaired[2];          /* of those, without a partner */
+  guint64 flushed;              /* pairs dropped by a flush */
+  guint64 skipped;              /* pairs dropped because measuring could not keep up, live */
+  guint64 failed;               /* pairs that could not be measured */
+  guint64 scored;               /* pairs with scores */
+  gdouble fps;                  /* scored pairs per second of wall time */
+  const gchar *backend, *device, *target;
+  guint threads;
+} GstHipVmafStats;
+
+/* scores[i] goes under names[i]; `timecode` may be NULL; `utc` in microseconds since 1970, 0 to
+ * leave it out. The caller owns what is returned. */
+GstStructure *gst_hip_vmaf_message_frame (const GstHipVmafTimes * times,
+    gint index, const gchar * const *names, const gdouble * scores, guint n,
+    const gchar * timecode, gint64 utc);
+
+GstStructure *gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
+    const HvPool * pool, HvPoolMethod method);
+
+GstStructure *gst_hip_vmaf_message_stats (const GstHipVmafStats * stats);
+
+G_END_DECLS
+
+#endif

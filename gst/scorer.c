@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The meter and what comes out of it: see scorer.h. */
+
+#include "scorer.h"
+
+#include "kernels/common/lock.h"
+#include "kernels/cpu/level.h"
+
+/* Together below the second that a state change may take with a stalled meter. */
+#define STOP_DRAIN_US (500 * G_TIME_SPAN_MILLISECOND)
+#define STOP_FREE_US (200 * G_TIME_SPAN_MILLISECOND)
+
+struct _GstHipVmafScorer
+{
+  gatomicrefcount refs;
+  GstElement *element;
+  const gint *frame_message;    /* inside element */
+  GstHipVmafScorerConfig config;
+
+  HvMeter *meter;               /* written by the streaming thread under lock */
+  HvFormat format;              /* that the meter was made for */
+  gboolean has_measured, pooled;
+
+  HvLock lock;                  /* for all below */
+  gboolean interrupted;
+  GstHipVmafStats stats;
+  HvPool *pool;
+  gint64 first_us, last_us;     /* when the first pair went in, when the last score came out */
+  gboolean has_times;
+  GstHipVmafTimes first, last;  /* of measured frames since the last flush */
+  GstClockTime flushed_duration;        /* that earlier frames reached over */
+  gboolean warned;
+};
+
+/* What a meter knows of us. */
+typedef struct
+{
+  GstHipVmafScorer *scorer;
+  const char *const *names;     /* the meter's */
+  unsigned n;
+} Listener;
+
+static GstHipVmafScorer *
+scorer_ref (GstHipVmafScorer * scorer)
+{
+  g_atomic_ref_count_inc (&scorer->refs);
+  return scorer;
+}
+
+void
+gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
+{
+  if (!g_atomic_ref_count_dec (&scorer->refs))
+    return;
+  g_ptr_array_unref (scorer->config.features);
+  hv_pool_free (scorer->pool);
+  hv_lock_clear (&scorer->lock);
+  g_free (scorer);
+}
+
+GstHipVmafScorer *
+gst_hip_vmaf_scorer_new (GstElement * element,
+    const GstHipVmafScorerConfig * config, const gint * frame_message)
+{
+  GstHipVmafScorer *scorer = g_new0 (GstHipVmafScorer, 1);
+
+  g_atomic_ref_count_init (&scorer->refs);
+  scorer->element = element;
+  scorer->frame_message = frame_message;
+  scorer->config = *config;
+  g_ptr_array_ref (config->features);
+  hv_lock_init (&scorer->lock);
+  scorer->pool = hv_pool_new ();
+  scorer->stats.backend = "cpu";
+  scorer->stats.device = "cpu";
+  scorer->stats.target = hv_level_name (hv_level ());
+  scorer->stats.threads = config->threads;
+  return scorer;
+}
+
+/* Pairs */
+
+static void
+unmap (GstHipVmafPair * pair)
+{
+  while (pair->mapped > 0)
+    gst_video_frame_unmap (&pair->frame[--pair->mapped]);
+}
+
+void
+gst_hip_vmaf_pair_free (GstHipVmafPair * pair)
+{
+  unmap (pair);
+  g_free (pair->timecode);
+  g_free (pair);
+}
+
+static gchar *
+timecode_of (GstBuffer * buffer)
+{
+  GstVideoTimeCodeMeta *meta = gst_buffer_get_video_time_code_meta (buffer);
+
+  return meta != NULL ? gst_video_time_code_to_string (&meta->tc) : NULL;
+}
+
+GstHipVmafPair *
+gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
+    const GstHipVmafFrame * distorted, gint index)
+{
+  const GstHipVmafFrame *frames[] = { reference, distorted };
+  GstHipVmafPair *pair = g_new0 (GstHipVmafPair, 1);
+  HvPicture *pictures[] = { &pair->pair.reference, &pair->pair.distorted };
+
+  for (guint i = 0; i < GST_HIP_VMAF_N_SIDES; i++) {
+    if (!gst_hip_vmaf_picture_map (pictures[i], &pair->frame[i],
+            frames[i]->format, frames[i]->buffer)) {
+      gst_hip_vmaf_pair_free (pair);
+      return NULL;
+    }
+    pair->mapped++;
+  }
+  pair->pair.owner = pair;
+  pair->format = ((GstHipVmafFormat *) reference->format)->format;
+  pair->time = reference->time;
+  pair->times.timestamp = reference->pts;
+  pair->times.stream_time = reference->stream_time;
+  pair->times.running_time = reference->time >= 0 ?
+      (GstClockTime) reference->time : GST_CLOCK_TIME_NONE;
+  pair->times.duration = reference->duration;
+  pair->index = index;
+  pair->utc = reference->utc;
+  pair->timecode = timecode_of (reference->buffer);
+  return pair;
+}
+
+/* From the meter's thread */
+
+static GstClockTime
+span (const GstHipVmafTimes * first, const GstHipVmafTimes * last)
+{
+  GstClockTime length = 0;
+
+  if (GST_CLOCK_TIME_IS_VALID (first->running_time)
+      && GST_CLOCK_TIME_IS_VALID (last->running_time)
+      && last->running_time > first->running_time)
+    length = last->running_time - first->running_time;
+  if (GST_CLOCK_TIME_IS_VALID (last->duration))
+    length += last->duration;
+  return length;
+}
+
+static void
+on_scored (gpointer user, gpointer owner, const double *scores)
+{
+  Listener *listener = user;
+  GstHipVmafScorer *scorer = listener->scorer;
+  GstHipVmafPair *pair = owner;
+
+  hv_lock (&scorer->lock);
+  hv_pool_add (scorer->pool, listener->names, scores, listener->n);
+  scorer->stats.scored++;
+  scorer->last_us = g_get_monotonic_time ();
+  scorer->last = pair->times;
+  if (!scorer->has_times)
+    scorer->first = pair->times;
+  scorer->has_times = TRUE;
+  hv_unlock (&scorer->lock);
+
+  if (g_atomic_int_get (scorer->frame_message))
+    gst_element_post_message (scorer->element,
+        gst_message_new_element (GST_OBJECT (scorer->element),
+            gst_hip_vmaf_message_frame (&pair->times, pair->index,
+                listener->names, scores, listener->n, pair->timecode,
+                pair->utc)));
+}
+
+static void
+on_pictures_done (gpointer owner)
+{
+  unmap (owner);
+}
+
+static void
+on_owner_free (gpointer owner)
+{
+  gst_hip_vmaf_pair_free (owner);
+}
+
+static void
+on_failed (gpointer user, const GError * error)
+{
+  GstHipVmafScorer *scorer = ((Listener *) user)->scorer;
+  gboolean warned;
+
+  hv_lock (&scorer->lock);
+  scorer->stats.failed++;
+  warned = scorer->warned;
+  scorer->warned = TRUE;
+  hv_unlock (&scorer->lock);
+  if (!warned)
+    GST_ELEMENT_WARNING (scorer->element, STREAM, FAILED,
+        ("%s", error->message),
+        ("Such pairs are counted as failed in stats; this is said once"));
+}
+
+static void
+on_user_free (gpointer user)
+{
+  Listener *listener = user;
+
+  gst_object_unref (listener->scorer->element);
+  gst_hip_vmaf_scorer_unref (listener->scorer);
+  g_free (listener);
+}
+
+static const HvMeterCallbacks callbacks = {
+  .scored = on_scored,
+  .pictures_done = on_pictures_done,
+  .owner_free = on_owner_free,
+  .failed = on_failed,
+  .user_free = on_user_free
+};
+
+/* The streaming thread's side */
+
+static void
+set_meter (GstHipVmafScorer * scorer, HvMeter * meter)
+{
+  hv_lock (&scorer->lock);
+  scorer->meter = meter;
+  if (meter != NULL && scorer->interrupted)
+    hv_meter_interrupt (meter, TRUE);
+  hv_unlock (&scorer->lock);
+}
+
+void
+gst_hip_vmaf_scorer_interrupt (GstHipVmafScorer * scorer, gboolean set)
+{
+  hv_lock (&scorer->lock);
+  scorer->interrupted = set;
+  if (scorer->meter != NULL)
+    hv_meter_interrupt (scorer->meter, set);
+  hv_unlock (&scorer->lock);
+}
+
+static void
+free_meter (GstHipVmafScorer * scorer)
+{
+  HvMeter *meter = scorer->meter;
+
+  if (meter == NULL)
+    return;
+  set_meter (scorer, NULL);
+  hv_meter_free (meter, STOP_FREE_US);
+}
+
+static gboolean
+make_meter (GstHipVmafScorer * scorer, const HvFormat * format, GError ** error)
+{
+  HvMeterConfig config = {
+    .format = *format,
+    .features = scorer->config.features,
+    .threads = scorer->config.threads,
+    .depth = scorer->config.depth
+  };
+  Listener *listener = g_new0 (Listener, 1);
+  HvMeter *meter;
+
+  listener->scorer = scorer_ref (scorer);
+  gst_object_ref (scorer->element);
+  meter = hv_meter_new (&config, &callbacks, listener, error);
+  if (meter == NULL) {
+    on_user_free (listener);
+    return FALSE;
+  }
+  listener->names = hv_meter_score_names (meter, &listener->n);
+  scorer->format = *format;
+  scorer->has_measured = TRUE;
+  set_meter (scorer, meter);
+  return TRUE;
+}
+
+static gboolean
+same_format (const HvFormat * a, const HvFormat * b)
+{
+  return a->width == b->width && a->height == b->height
+      && a->depth == b->depth && a->n_planes == b->n_planes
+      && a->chroma_shift_x == b->chroma_shift_x
+      && a->chroma_shift_y == b->chroma_shift_y;
+}
+
+GstHipVmafSubmit
+gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
+    gboolean wait, GError ** error)
+{
+  if (scorer->meter != NULL && !same_format (&scorer->format, &pair->format)) {
+    if (!hv_meter_drain (scorer->meter, TRUE, wait ? -1 : 0))
+      return GST_HIP_VMAF_SUBMIT_LATER;
+    free_meter (scorer);
+  }
+  if (scorer->meter == NULL && !make_meter (scorer, &pair->format, error))
+    return GST_HIP_VMAF_SUBMIT_REFUSED;
+
+  hv_lock (&scorer->lock);
+  if (scorer->first_us == 0)
+    scorer->first_us = g_get_monotonic_time ();
+  hv_unlock (&scorer->lock);
+  if (!(wait ? hv_meter_submit (scorer->meter, &pair->pair)
+          : hv_meter_try_submit (scorer->meter, &pair->pair)))
+    return GST_HIP_VMAF_SUBMIT_LATER;
+  return GST_HIP_VMAF_SUBMIT_TAKEN;
+}
+
+gboolean
+gst_hip_vmaf_scorer_has_measured (GstHipVmafScorer * scorer)
+{
+  return scorer->has_measured;
+}
+
+gboolean
+gst_hip_vmaf_scorer_drain (GstHipVmafScorer * scorer)
+{
+  return scorer->meter == NULL || hv_meter_drain (scorer->meter, FALSE, -1);
+}
+
+static GstStructure *
+pooled_message (GstHipVmafScorer * scorer, HvPoolMethod method)
+{
+  GstStructure *structure = NULL;
+
+  hv_lock (&scorer->lock);
+  if (!scorer->pooled && scorer->stats.scored > 0) {
+    GstHipVmafTimes times = scorer->last;
+
+    times.duration = scorer->flushed_duration;
+    if (scorer->has_times)
+      times.duration += span (&scorer->first, &scorer->last);
+    structure = gst_hip_vmaf_message_pooled (&times, scorer->pool, method);
+    scorer->pooled = TRUE;
+  }
+  hv_unlock (&scorer->lock);
+  return structure;
+}
+
+gboolean
+gst_hip_vmaf_scorer_finish (GstHipVmafScorer * scorer, HvPoolMethod method)
+{
+  GstStructure *structure;
+
+  if (scorer->meter != NULL && !hv_meter_drain (scorer->meter, TRUE, -1))
+    return FALSE;
+  structure = pooled_message (scorer, method);
+  if (structure != NULL)
+    gst_element_post_message (scorer->element,
+        gst_message_new_element (GST_OBJECT (scorer->element), structure));
+  return TRUE;
+}
+
+void
+gst_hip_vmaf_scorer_drop (GstHipVmafScorer * scorer)
+{
+  guint dropped = scorer->meter != NULL ? hv_meter_drop (scorer->meter) : 0;
+
+  hv_lock (&scorer->lock);
+  scorer->stats.flushed += dropped;
+  scorer->pooled = FALSE;
+  if (scorer->has_times)
+    scorer->flushed_duration += span (&scorer->first, &scorer->last);
+  scorer->has_times = FALSE;
+  hv_unlock (&scorer->lock);
+}
+
+static gint64
+time_left (gint64 end)
+{
+  return MAX (end - g_get_monotonic_time (), 0);
+}
+
+void
+gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs)
+{
+  gint64 end = g_get_monotonic_time () + STOP_DRAIN_US;
+  GstHipVmafPair *pair;
+
+  gst_hip_vmaf_scorer_interrupt (scorer, FALSE);
+  while ((pair = g_queue_peek_head (pairs)) != NULL) {
+    switch (gst_hip_vmaf_scorer_submit (scorer, pair, FALSE, NULL)) {
+      case GST_HIP_VMAF_SUBMIT_TAKEN:
+        g_queue_pop_head (pairs);
+        continue;
+      case GST_HIP_VMAF_SUBMIT_LATER:
+        if (hv_meter_drain (scorer->meter, FALSE, time_left (end)))
+          continue;
+        break;
+      case GST_HIP_VMAF_SUBMIT_REFUSED:
+        break;
+    }
+    break;
+  }
+  if (scorer->meter != NULL)
+    hv_meter_drain (scorer->meter, TRUE, time_left (end));
+  free_meter (scorer);
+}
+
+void
+gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member, guint64 n)
+{
+  hv_lock (&scorer->lock);
+  G_STRUCT_MEMBER (guint64, &scorer->stats, member) += n;
+  hv_unlock (&scorer->lock);
+}
+
+void
+gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer, GstHipVmafStats * stats)
+{
+  hv_lock (&scorer->lock);
+  *stats = scorer->stats;
+  if (stats->scored > 0 && scorer->last_us > scorer->first_us)
+    stats->fps = stats->scored * (gdouble) G_USEC_PER_SEC
+        / (scorer->last_us - scorer->first_us);
+  hv_unlock (&scorer->lock);
+}

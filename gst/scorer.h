@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One run of the element, READY to READY: the meter, rebuilt when the format changes, the scores
+ * that came out of it, their messages and the statistics.
+ *
+ * Threads: submit, drain and drop belong to the streaming thread (or to whoever knows that it is
+ * not running); interrupt and the statistics to any thread. Scores arrive on the meter's thread,
+ * which keeps its own reference: a run outlives the element's interest where an application holds
+ * that thread up. */
+
+#ifndef GST_HIP_VMAF_SCORER_H
+#define GST_HIP_VMAF_SCORER_H
+
+#include "messages.h"
+#include "pairing.h"
+#include "pictures.h"
+
+#include "kernels/common/meter.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstHipVmafScorer GstHipVmafScorer;
+
+/* A pair of mapped frames on its way through the meter. */
+typedef struct
+{
+  HvPair pair;
+  HvFormat format;
+  GstVideoFrame frame[GST_HIP_VMAF_N_SIDES];
+  guint mapped;                 /* how many of them are */
+  gint64 time;                  /* the reference frame's running time */
+  GstHipVmafTimes times;
+  gint index;
+  gint64 utc;
+  gchar *timecode;
+} GstHipVmafPair;
+
+typedef struct
+{
+  GPtrArray *features;          /* of HvFeature; referenced */
+  guint threads, depth;
+} GstHipVmafScorerConfig;
+
+typedef enum
+{
+  GST_HIP_VMAF_SUBMIT_TAKEN,
+  GST_HIP_VMAF_SUBMIT_LATER,    /* no room, or interrupted: the pair stays the caller's */
+  GST_HIP_VMAF_SUBMIT_REFUSED   /* these pictures cannot be measured: it stays the caller's */
+} GstHipVmafSubmit;
+
+/* Maps the frames of a matching pair; NULL when one cannot be mapped. The frames stay the
+ * caller's. */
+GstHipVmafPair *gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
+    const GstHipVmafFrame * distorted, gint index);
+void gst_hip_vmaf_pair_free (GstHipVmafPair * pair);
+
+/* `element` posts the messages; while *frame_message is set (read atomically) one for each pair. */
+GstHipVmafScorer *gst_hip_vmaf_scorer_new (GstElement * element,
+    const GstHipVmafScorerConfig * config, const gint * frame_message);
+
+/* Scores `pairs`, which wait for room, and what is in flight, as far as that is done within half a
+ * second, and ends the meter; the statistics stay. Returns within 0.7 seconds in any case. Takes
+ * out of `pairs` those that were submitted. */
+void gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs);
+void gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer);
+
+/* While set, nothing here waits. */
+void gst_hip_vmaf_scorer_interrupt (GstHipVmafScorer * scorer, gboolean set);
+
+/* Takes the pair if there is room, or with `wait` when there is. A pair of another format than
+ * the one before ends what was in flight and makes a new meter. `error` is set when refused. */
+GstHipVmafSubmit gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer,
+    GstHipVmafPair * pair, gboolean wait, GError ** error);
+
+/* Whether a meter could be made, ever in this run. */
+gboolean gst_hip_vmaf_scorer_has_measured (GstHipVmafScorer * scorer);
+
+/* Waits for what is in flight; FALSE when interrupted. */
+gboolean gst_hip_vmaf_scorer_drain (GstHipVmafScorer * scorer);
+
+/* The end of the stream: waits for all scores and posts the pooled message, once until the next
+ * drop. FALSE when interrupted. */
+gboolean gst_hip_vmaf_scorer_finish (GstHipVmafScorer * scorer,
+    HvPoolMethod method);
+
+/* A flush: forgets what is in flight, counted as flushed. */
+void gst_hip_vmaf_scorer_drop (GstHipVmafScorer * scorer);
+
+/* Counters of the streaming side: adds to the member at this address inside stats. */
+void gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member,
+    guint64 n);
+#define GST_HIP_VMAF_COUNT(scorer, member, n) \
+    gst_hip_vmaf_scorer_count (scorer, G_STRUCT_OFFSET (GstHipVmafStats, member), n)
+
+void gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer,
+    GstHipVmafStats * stats);
+
+G_END_DECLS
+
+#endif
