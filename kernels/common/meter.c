@@ -309,7 +309,7 @@ static void step_end(HvMeter *meter)
     hv_unlock(&meter->lock);
     finish_stream(meter);
     hv_lock(&meter->lock);
-    meter->reached = MAX(meter->reached, stream);
+    meter->reached = stream;
 }
 
 /* One step; FALSE when there is nothing to do. */
@@ -575,7 +575,6 @@ static unsigned drop(HvMeter *meter)
 {
     unsigned lost = meter->unsettled;
     meter->unsettled = 0;
-    meter->reached = meter->stream;
     meter->ended_after = meter->submitted;
     meter->generation++;
     hv_cond_broadcast(&meter->work);

@@ -67,7 +67,7 @@ gboolean hv_meter_submit(HvMeter *meter, const HvPair *pair);
  * those of dropped pairs too. With `end`, metrics deliver the scores that were waiting for later
  * pictures: the stream ended, and what is submitted from now on is a new one. FALSE when
  * interrupted, or when `timeout_us` microseconds passed (negative: no limit); an end that was being
- * waited for comes all the same, unless a drop comes first. */
+ * waited for comes all the same. */
 gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us);
 
 /* Drops every pair that is not scored yet and what metrics remember; returns how many pairs that

@@ -8,6 +8,7 @@
 
 #include "kernels/common/lock.h"
 #include "kernels/common/meter.h"
+#include "threads.h"
 
 enum { SIDE = 16, SAMPLES = SIDE * SIDE, FOREVER = -1 };
 static const HvFormat format = {SIDE, SIDE, 16, 1, 0, 0};
@@ -425,6 +426,18 @@ static void test_refused(void)
     check_refused("nowhere", HV_ERROR_BACKEND, "nowhere cannot be measured on the CPU");
 }
 
+/* One thread shares rows, one is the meter's. */
+static void test_no_thread(void)
+{
+    threads_grant(0);
+    check_refused("plain", HV_ERROR_MEMORY,
+                  "cannot start the thread hv-slice: Resource temporarily unavailable");
+    threads_grant(1);
+    check_refused("plain,late", HV_ERROR_MEMORY,
+                  "cannot start the thread hv-meter: Resource temporarily unavailable");
+    threads_grant(-1);
+}
+
 static void test_order(void)
 {
     for (unsigned depth = 1; depth <= 4; depth++) {
@@ -565,16 +578,18 @@ static void test_end_timed_out(void)
 }
 
 /* Pairs that fail are gone at once, others keep their order; temporal metrics see all pictures. */
-static void check_failing(const char *text, const char *message)
+static void check_failing(const char *text, unsigned before_end)
 {
     Sink *sink = sink_new();
     HvMeter *meter = meter_make(text, 2, sink);
     submit_all(meter, sink, 1, 20);
     g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
     g_assert_cmpuint(sink->n_failed, ==, 4);
+    g_assert_cmpuint(sink->n_scored, ==, before_end);
+    g_assert_cmpuint(sink->n_freed, ==, before_end + 4);
     g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
     g_assert_cmpuint(sink->n_failed, ==, 4);
-    g_assert_cmpstr(sink->error, ==, message);
+    g_assert_cmpstr(sink->error, ==, "cannot measure 20");
     g_assert_cmpuint(sink->n_scored, ==, 16);
     g_assert_cmpuint(sink->n_done, ==, 20);
     g_assert_cmpuint(sink->n_freed, ==, 20);
@@ -588,10 +603,10 @@ static void check_failing(const char *text, const char *message)
 
 static void test_failing(void)
 {
-    check_failing("plain=every=5,late=delay=2", "cannot measure 20");
-    check_failing("plain=every=5,late=every=5:delay=2", "cannot measure 20");
-    check_failing("plain,late=every=5:delay=2", "cannot measure 20");
-    check_failing("plain=every=5,late=delay=2,ahead=every=5", "cannot measure 20");
+    check_failing("plain=every=5,late=delay=2", 15);
+    check_failing("plain=every=5,late=every=5:delay=2", 14);
+    check_failing("plain,late=every=5:delay=2", 14);
+    check_failing("plain=every=5,late=delay=2,ahead=every=5", 15);
 }
 
 /* Scores that do not come even at the end are a failure, not a wait for ever. */
@@ -852,6 +867,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/meter/names", test_names);
     g_test_add_func("/meter/refused", test_refused);
+    g_test_add_func("/meter/no-thread", test_no_thread);
     g_test_add_func("/meter/order", test_order);
     g_test_add_func("/meter/ahead", test_ahead);
     g_test_add_func("/meter/no-features", test_no_features);

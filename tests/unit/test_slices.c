@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The row-slice threads: every job once, visible after the run, for many runs. */
-#include <errno.h>
-#include <pthread.h>
-#include <string.h>
-
 #include "kernels/common/error.h"
 #include "kernels/common/lock.h"
 #include "kernels/cpu/slices.h"
+#include "threads.h"
 
 enum { MOST_THREADS = 5, MOST_JOBS = 300 };
-
-/* The linker leads calls of pthread_create here, so that a later one can be made to fail. */
-static int creations_left = -1;
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *),
-                          void *data);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *),
-                          void *data);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *),
-                          void *data)
-{
-    if (creations_left == 0)
-        return EAGAIN;
-    if (creations_left > 0)
-        creations_left--;
-    return __real_pthread_create(thread, attr, func, data);
-}
 
 static HvSlices *make(unsigned threads)
 {
@@ -138,9 +118,9 @@ static void test_no_thread(void)
 {
     for (int granted = 0; granted < 3; granted++) {
         GError *error = NULL;
-        creations_left = granted;
+        threads_grant(granted);
         g_assert_null(hv_slices_new(4, &error));
-        creations_left = -1;
+        threads_grant(-1);
         g_assert_error(error, HV_ERROR, HV_ERROR_MEMORY);
         g_assert_true(g_str_has_prefix(error->message, "cannot start the thread hv-slice: "));
         g_error_free(error);
