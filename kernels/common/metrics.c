@@ -3,9 +3,11 @@
  * The table of metrics, and the parser of the `features` property. */
 #include "metric.h"
 
+#include "kernels/adm/adm.h"
+
 #include <string.h>
 
-const HvMetricInfo *const hv_metrics[] = {NULL};
+const HvMetricInfo *const hv_metrics[] = {&hv_adm_info, NULL};
 
 static void feature_free(gpointer data)
 {
