@@ -24,6 +24,7 @@ typedef struct HvPair {
     gpointer owner;
 } HvPair;
 
+/* All must be set, but for user_free. */
 typedef struct HvMeterCallbacks {
     /* The pair's scores: scores[i] has the name hv_meter_score_names()[i]. Never called for a pair
      * that was dropped. May block: the queue fills, and submit waits or refuses. */
@@ -35,7 +36,8 @@ typedef struct HvMeterCallbacks {
     void (*owner_free)(gpointer owner);
     /* Measuring a pair failed, once for each such pair; it is dropped, the next ones are tried. */
     void (*failed)(gpointer user, const GError *error);
-    /* When the meter is gone; frees user. NULL if there is nothing to do. From any thread. */
+    /* When the meter is gone; frees user. NULL if there is nothing to do. From the thread that
+     * frees the meter, or from the meter's where that was given up. */
     void (*user_free)(gpointer user);
 } HvMeterCallbacks;
 

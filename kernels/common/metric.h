@@ -42,13 +42,17 @@ typedef struct HvMetricOps {
     /* NULL and an error (HV_ERROR_SIZE, _BACKEND, _MEMORY) on failure. */
     HvMetric *(*create)(const HvMetricSetup *setup, GError **error);
     /* Begins to measure a pair; the pictures stay mapped until collect() of the same pair returns.
-     * Asynchronous backends queue their work here; NULL where collect() does everything. */
+     * Asynchronous backends queue their work here, and get as many pairs ahead as are in flight;
+     * NULL where collect() does everything. After a failure the pair is not collected. */
     gboolean (*submit)(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
                        GError **error);
-    /* Finishes the pair submitted earliest. Scores are the metric's until hv_scores_done(). */
+    /* Finishes the pair submitted earliest. Scores are the metric's until hv_scores_done(); after a
+     * failure it must not touch them. Called also where another metric failed to measure the pair,
+     * so that a metric that remembers pictures misses none. */
     gboolean (*collect)(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
                         HvScores *scores, GError **error);
-    /* Forgets all earlier pictures; NULL where a metric remembers none. */
+    /* Forgets all earlier pictures; every submitted pair has been collected before. NULL where a
+     * metric remembers none. */
     void (*flush)(HvMetric *metric, HvFlush how);
     void (*destroy)(HvMetric *metric);
 } HvMetricOps;

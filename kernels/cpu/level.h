@@ -11,7 +11,8 @@
 typedef enum HvLevel { HV_LEVEL_BASELINE, HV_LEVEL_V3, HV_LEVEL_V4, HV_N_LEVELS } HvLevel;
 
 /* The highest level that this build has and this processor runs. HIPVMAF_CPU_LEVEL (baseline, v3,
- * v4) lowers it, for tests and for comparing; read at every call. */
+ * v4) lowers it, for tests and for comparing; read at every call. Another value is ignored, with
+ * one message. From any thread. */
 HvLevel hv_level(void);
 const char *hv_level_name(HvLevel level);
 
