@@ -271,9 +271,14 @@ static inline HvVec hv_join_halves(HvVec low, HvVec high)
     return _mm512_mask_blend_epi16(0xaaaaaaaa, low, high);
 }
 
+/* Modulo 2^64, as all of these; the compiler's own reduction adds signed numbers. */
 static inline int64_t hv_sum_s64(HvVec a)
 {
-    return _mm512_reduce_add_epi64(a);
+    __m256i half = _mm256_add_epi64(_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64(a, 1));
+    __m128i quarter =
+        _mm_add_epi64(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    uint64_t low = _mm_cvtsi128_si64(quarter), high = _mm_extract_epi64(quarter, 1);
+    return (int64_t)(low + high);
 }
 
 static inline HvMask hv_less_s32(HvVec a, HvVec b)
@@ -635,7 +640,8 @@ static inline HvVec hv_join_halves(HvVec low, HvVec high)
 static inline int64_t hv_sum_s64(HvVec a)
 {
     __m128i half = _mm_add_epi64(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
-    return _mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1);
+    uint64_t low = _mm_cvtsi128_si64(half), high = _mm_extract_epi64(half, 1);
+    return (int64_t)(low + high);
 }
 
 static inline HvMask hv_less_s32(HvVec a, HvVec b)
