@@ -74,6 +74,14 @@ def print_pooled(message, method):
         print(f"  {name:22} {score:.6f}")
 
 
+def print_stats(stats):
+    count = {n: stats.get_value(n) for n in ("scored", "ref-unpaired", "dist-unpaired")}
+    print(f"\n{count['scored']} frames measured by {stats.get_value('backend')}")
+    if count["ref-unpaired"] or count["dist-unpaired"]:
+        say(f"Warning: {count['ref-unpaired']} frames of the reference and "
+            f"{count['dist-unpaired']} of the distorted stream have no partner at their time.")
+
+
 def decode_branch(pipeline, path, caps=None):
     """Decodes a file's first video stream; returns the branch's last pad."""
     source = Gst.ElementFactory.make("filesrc")
@@ -198,7 +206,7 @@ def score(options):
     if not pooled or not table.names:
         raise Failure("Nothing was measured: no frames of the two streams go together in time.")
     print_pooled(pooled, options.pool)
-    print("\n" + stats.to_string())
+    print_stats(stats)
 
 
 def main():
@@ -225,6 +233,8 @@ def main():
         score(options)
     except Failure as failure:
         say(f"Not scored. {failure}")
+        if options.dist and not options.scale and "videoscale" in str(failure):
+            say("With --scale, the second file is scaled and converted to fit the first.")
         return 1
     except KeyboardInterrupt:
         return 130
