@@ -39,5 +39,7 @@ if ((EUID != 0)); then
 fi
 export DEBIAN_FRONTEND=noninteractive
 echo "Installing ${missing[*]}"
-apt-get -q update
-apt-get -q -y --no-install-recommends install "${missing[@]}"
+# Waits for another apt to finish, and tries a download again.
+patient=(-q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+apt-get "${patient[@]}" update
+apt-get "${patient[@]}" -y --no-install-recommends install "${missing[@]}"

@@ -95,7 +95,7 @@ stage_asan() {
   setup build-asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
     || { fail "build with ASan and UBSan"; return; }
   # A process without ASan cannot load the plugin: not the plugin scanner, not score's Python.
-  GST_REGISTRY_FORK=no \
+  GST_REGISTRY_FORK=no CK_TIMEOUT_MULTIPLIER=6 \
     ASAN_OPTIONS=detect_leaks=1:halt_on_error=1 \
     LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
