@@ -91,7 +91,7 @@ def decode_branch(pipeline, path, caps=None):
     decoder.set_property("expose-all-streams", False)
     tail = "queue ! videoconvert"
     if caps:
-        tail += f" ! videoscale method=lanczos ! videoconvert ! {caps}"
+        tail += f' ! videoscale method=lanczos ! videoconvert ! capsfilter caps="{caps}"'
     tail = Gst.parse_bin_from_description(tail, True)
     for element in (source, decoder, tail):
         pipeline.add(element)
@@ -120,7 +120,11 @@ def error_text(message, files):
     while branch and branch not in files:
         branch = branch.get_parent()
     where = f"{files[branch]}: " if branch else ""
-    return f"{where}{error.message}" + (f"\n({debug})" if debug else "")
+    if error.matches(Gst.CoreError.quark(), Gst.CoreError.MISSING_PLUGIN):
+        where += "There is no video in it that this GStreamer can decode. "
+    # The first line says where in GStreamer's sources; the others may hold whole stream headers.
+    details = [line[:120] for line in (debug or "").splitlines()[1:]]
+    return "\n  ".join([where + error.message, *details])
 
 
 def messages(pipeline, files, until):

@@ -68,8 +68,8 @@ stage_golden() {
     while IFS= read -r line; do
       echo "threads=$threads: $line"
       case $line in
-        ok*) pass "golden threads=$threads ${line%%:*}" && got=$((got + 1)) ;;
-        FAIL*) fail "golden threads=$threads ${line%%:*}" "$line" && got=$((got + 1)) ;;
+        ok*) pass "golden ${line%%:*} threads=$threads" && got=$((got + 1)) ;;
+        FAIL*) fail "golden threads=$threads" "${line#FAIL }" && got=$((got + 1)) ;;
       esac
     done < <(GST_PLUGIN_PATH=$top/build/gst GST_REGISTRY=$results/golden.registry nice \
       /usr/bin/python3 "$tool" --backend cpu --property "threads=$threads" "${configs[@]}" 2>&1)

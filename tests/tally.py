@@ -6,7 +6,7 @@
   tally.py --tap OUTPUT STATUS      the output and exit status of one program that speaks TAP
 
 Where a program's output says what it ran (TAP, or gst-check's summary), that is counted; else the
-program is one test.
+program is one test. The output of programs that failed goes to stderr.
 """
 import json
 import os
@@ -57,6 +57,8 @@ def meson_log(path, status):
             for line in log:
                 test = json.loads(line)
                 output = test.get("stdout", "") + "\n" + test.get("stderr", "")
+                if test["result"] not in (*FINE, "SKIP"):
+                    print(f"==== {test['name']}\n{output}", file=sys.stderr)
                 yield from program(test["name"], test["result"], output)
     elif status:
         yield "fail", os.path.basename(path), f"meson test ended with status {status}"

@@ -58,10 +58,10 @@ def two_files(folder):
 
 
 def same_file(folder):
-    """a file against itself scores 1"""
+    """a file against itself scores 1, but for the rounding that libvmaf has too"""
     status, output, errors = score(f"{folder}/source.mkv", f"{folder}/source.mkv")
     assert status == 0, errors
-    assert check_scores(output, 30)["integer_adm2"] == 1, output
+    assert abs(check_scores(output, 30)["integer_adm2"] - 1) < 1e-4, output
 
 
 def other_size(folder):
