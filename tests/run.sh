@@ -56,25 +56,19 @@ stage_tests() { meson_tests build; }
 
 # The shared folder's golden values, through a real pipeline, for each number of threads.
 stage_golden() {
-  local tool=$top/../shared/tools/check_golden.py
-  local configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160)
-  if [[ ! -f $tool ]]; then
-    skip "golden values" "there is no folder ../shared beside the checkout"
-    return
-  fi
-  local threads line got
-  for threads in 1 2 3; do
-    got=0
-    while IFS= read -r line; do
-      echo "threads=$threads: $line"
-      case $line in
-        ok*) pass "golden ${line%%:*} threads=$threads" && got=$((got + 1)) ;;
-        FAIL*) fail "golden threads=$threads" "${line#FAIL }" && got=$((got + 1)) ;;
-      esac
-    done < <(GST_PLUGIN_PATH=$top/build/gst GST_REGISTRY=$results/golden.registry nice \
-      /usr/bin/python3 "$tool" --backend cpu --property "threads=$threads" "${configs[@]}" 2>&1)
-    ((got == ${#configs[@]})) || fail "golden threads=$threads" "$got of ${#configs[@]} came back"
-  done
+  local threads verdict config rest got=0
+  while read -r threads verdict config rest; do
+    echo "$threads $verdict $config $rest"
+    case $verdict in
+      ok) pass "golden $threads ${config%:}" && got=$((got + 1)) ;;
+      FAIL) fail "golden $threads ${config%:}" "$rest" && got=$((got + 1)) ;;
+    esac
+    if [[ $threads == skipped: ]]; then
+      skip "golden values" "$verdict $config $rest"
+      return
+    fi
+  done < <(nice bash tests/golden/check.sh build 2>&1)
+  ((got == 15)) || fail "golden values" "$got of 15 came back"
 }
 
 stage_leaks() {
