@@ -192,11 +192,10 @@ static void add_sums(HvAdmSums *to, const HvAdmSums *from)
     }
 }
 
-static gboolean collect(HvMetric *m, const HvPicture *reference, const HvPicture *distorted,
-                        HvScores *scores, GError **error)
+static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
 {
-    m->luma[HV_ADM_REFERENCE] = reference->plane[0];
-    m->luma[HV_ADM_DISTORTED] = distorted->plane[0];
+    m->luma[HV_ADM_REFERENCE] = subject->reference->plane[0];
+    m->luma[HV_ADM_DISTORTED] = subject->distorted->plane[0];
     memset(m->sums, 0, m->threads * sizeof *m->sums);
     for (int scale = 0; scale < HV_ADM_SCALES; scale++) {
         Run run = {m, scale, count_blocks(m, m->plan.scale[scale].height)};

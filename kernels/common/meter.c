@@ -17,6 +17,7 @@
 typedef struct HvMeterFrame {
     GList link; /* in one of the queues, or in the free list */
     HvPair pair;
+    HvSubject subject; /* what of the pair the metrics see */
     guint64 generation, stream;
     unsigned pending;  /* metrics that still owe their scores */
     gboolean settled;  /* scored, failed or dropped */
@@ -170,8 +171,7 @@ static void begin(HvMeter *meter, HvMeterFrame *frame)
         const HvMetricOps *ops = tenant->info->cpu;
         GError *error = NULL;
         frame->scores[i].frame = frame;
-        if (ops->submit &&
-            !ops->submit(tenant->metric, &frame->pair.reference, &frame->pair.distorted, &error)) {
+        if (ops->submit && !ops->submit(tenant->metric, &frame->subject, &error)) {
             hv_scores_done(&frame->scores[i]);
             fail(meter, frame, tenant, error);
         }
@@ -186,9 +186,8 @@ static void collect(HvMeter *meter)
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         const Tenant *tenant = &meter->tenants[i];
         GError *error = NULL;
-        if (frame->scores[i].frame &&
-            !tenant->info->cpu->collect(tenant->metric, &frame->pair.reference,
-                                        &frame->pair.distorted, &frame->scores[i], &error)) {
+        if (frame->scores[i].frame && !tenant->info->cpu->collect(tenant->metric, &frame->subject,
+                                                                  &frame->scores[i], &error)) {
             hv_scores_done(&frame->scores[i]);
             fail(meter, frame, tenant, error);
         }
@@ -418,7 +417,7 @@ static gboolean add_tenant(HvMeter *meter, const HvFeature *feature, GError **er
         return FALSE;
     *tenant = (Tenant){
         .info = feature->info,
-        .setup = {&meter->format, feature->params, meter->slices},
+        .setup = {&meter->format, feature->params, meter->slices, NULL},
         .first_value = meter->n_values,
     };
     tenant->metric = feature->info->cpu->create(&tenant->setup, error);
@@ -492,6 +491,7 @@ static void submit(HvMeter *meter, const HvPair *pair)
     if (!frame)
         frame = frame_new(meter);
     frame->pair = *pair;
+    frame->subject = (HvSubject){&frame->pair.reference, &frame->pair.distorted, 0};
     frame->generation = meter->generation;
     frame->stream = meter->stream;
     frame->settled = frame->released = FALSE;

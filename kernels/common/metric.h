@@ -5,6 +5,7 @@
 #ifndef HV_METRIC_H
 #define HV_METRIC_H
 
+#include "backend.h"
 #include "error.h"
 #include "options.h"
 #include "picture.h"
@@ -29,7 +30,14 @@ typedef struct HvMetricSetup {
     const HvFormat *format;
     const void *params; /* the metric's own struct, parsed and validated */
     HvSlices *slices;   /* the threads that share a picture's rows */
+    HvBackend *backend; /* for the `hip` operations: where the pairs are staged; else NULL */
 } HvMetricSetup;
+
+/* One pair, as a metric gets it. */
+typedef struct HvSubject {
+    const HvPicture *reference, *distorted; /* on the host */
+    unsigned slot;                          /* of the backend, where it was staged */
+} HvSubject;
 
 typedef enum HvFlush {
     HV_FLUSH_END, /* the stream ended: every pending score is delivered */
@@ -44,13 +52,12 @@ typedef struct HvMetricOps {
     /* Begins to measure a pair; the pictures stay mapped until collect() of the same pair returns.
      * Asynchronous backends queue their work here, and get as many pairs ahead as are in flight;
      * NULL where collect() does everything. After a failure the pair is not collected. */
-    gboolean (*submit)(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
-                       GError **error);
+    gboolean (*submit)(HvMetric *metric, const HvSubject *subject, GError **error);
     /* Finishes the pair submitted earliest. Scores are the metric's until hv_scores_done(); after a
      * failure it must not touch them. Called also where another metric failed to measure the pair,
      * so that a metric that remembers pictures misses none. */
-    gboolean (*collect)(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
-                        HvScores *scores, GError **error);
+    gboolean (*collect)(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                        GError **error);
     /* Forgets all earlier pictures; every submitted pair has been collected before. NULL where a
      * metric remembers none. */
     void (*flush)(HvMetric *metric, HvFlush how);
@@ -70,6 +77,7 @@ typedef struct HvMetricInfo {
      * (HV_ERROR_OPTION, HV_ERROR_SIZE); `format` is NULL when only parameters are to be checked. */
     gboolean (*validate)(const void *params, const HvFormat *format, GError **error);
     const HvMetricOps *cpu;
+    const HvMetricOps *hip; /* NULL where the metric has no kernels */
 } HvMetricInfo;
 
 /* Every metric there is, NULL-terminated: the one place that names them all (metrics.c). */
@@ -79,6 +87,7 @@ extern const HvMetricInfo *const hv_metrics[];
 typedef struct HvFeature {
     const HvMetricInfo *info;
     gpointer params;
+    gboolean on_gpu; /* measured through `hip` where the meter has a backend; FALSE when parsed */
 } HvFeature;
 
 /* Reads "adm=debug=true:adm_csf_mode=2,vif" into a GPtrArray of HvFeature (owned by the array,

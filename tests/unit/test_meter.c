@@ -72,25 +72,25 @@ static gboolean fails(const HvMetric *metric, unsigned value, GError **error)
     return TRUE;
 }
 
-static gboolean plain_collect(HvMetric *metric, const HvPicture *reference,
-                              const HvPicture *distorted, HvScores *scores, GError **error)
+static gboolean plain_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                              GError **error)
 {
     if (metric->params->usec)
         g_usleep(metric->params->usec);
-    if (fails(metric, value_of(reference), error))
+    if (fails(metric, value_of(subject->reference), error))
         return FALSE;
-    scores->value[0] = value_of(reference);
-    scores->value[1] = value_of(reference) + value_of(distorted);
+    scores->value[0] = value_of(subject->reference);
+    scores->value[1] = value_of(subject->reference) + value_of(subject->distorted);
     hv_scores_done(scores);
     return TRUE;
 }
 
 /* Its scores: the reference's value minus the one before (0 at the start of a stream), and how many
  * frames they came late. */
-static gboolean late_collect(HvMetric *metric, const HvPicture *reference,
-                             const HvPicture *distorted, HvScores *scores, GError **error)
+static gboolean late_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                             GError **error)
 {
-    unsigned value = value_of(reference);
+    unsigned value = value_of(subject->reference);
     scores->value[0] = metric->previous ? value - metric->previous : 0;
     metric->previous = value;
     if (fails(metric, value, error))
@@ -116,27 +116,26 @@ static void late_flush(HvMetric *metric, HvFlush how)
 }
 
 /* Never hands over anything. */
-static gboolean mute_collect(HvMetric *metric, const HvPicture *reference,
-                             const HvPicture *distorted, HvScores *scores, GError **error)
+static gboolean mute_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                             GError **error)
 {
     return TRUE;
 }
 
-static gboolean ahead_submit(HvMetric *metric, const HvPicture *reference,
-                             const HvPicture *distorted, GError **error)
+static gboolean ahead_submit(HvMetric *metric, const HvSubject *subject, GError **error)
 {
-    if (fails(metric, value_of(reference), error))
+    if (fails(metric, value_of(subject->reference), error))
         return FALSE;
-    g_queue_push_tail(&metric->begun, GUINT_TO_POINTER(value_of(reference)));
+    g_queue_push_tail(&metric->begun, GUINT_TO_POINTER(value_of(subject->reference)));
     return TRUE;
 }
 
-static gboolean ahead_collect(HvMetric *metric, const HvPicture *reference,
-                              const HvPicture *distorted, HvScores *scores, GError **error)
+static gboolean ahead_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                              GError **error)
 {
     scores->value[1] = metric->begun.length;
     scores->value[0] = GPOINTER_TO_UINT(g_queue_pop_head(&metric->begun));
-    g_assert_cmpfloat(scores->value[0], ==, value_of(reference));
+    g_assert_cmpfloat(scores->value[0], ==, value_of(subject->reference));
     hv_scores_done(scores);
     return TRUE;
 }

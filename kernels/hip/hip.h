@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A GPU through HIP, on AMD or (HIP's second platform) NVIDIA: the runtime, loaded at run time and
+ * never linked; a device; its kernels; memory and streams. Every function that can fail returns
+ * FALSE or NULL and sets an HV_ERROR_BACKEND error that names the call, the kernel where there is
+ * one, and the cause.
+ *
+ * Threads: an HvHip may be used from any thread; each call sets its device first. */
+#ifndef HV_HIP_H
+#define HV_HIP_H
+
+#include "kernels/common/error.h"
+#include "kernels/common/picture.h"
+#include "kernels/hip/image.h"
+
+typedef struct HvHip HvHip;
+typedef struct HvHipStream HvHipStream;
+typedef struct HvHipEvent HvHipEvent;
+
+/* An address in device memory; never dereferenced on the host. */
+typedef uint64_t HvDevice;
+
+/* Loads the runtime (HIPVMAF_RUNTIME first, then libamdhip64.so.7, .6, .5, then libcuda.so.1),
+ * takes device `device_id` (-1: the first that the build has code for) and loads all kernels. On
+ * failure the message says what was looked for and not found. */
+HvHip *hv_hip_open(int device_id, GError **error);
+HvHip *hv_hip_ref(HvHip *hip);
+void hv_hip_unref(HvHip *hip);
+
+/* What a user may want to know; owned by hip. */
+const char *hv_hip_platform(const HvHip *hip); /* "amd" or "nvidia" */
+const char *hv_hip_device_name(const HvHip *hip);
+const char *hv_hip_target(const HvHip *hip); /* "gfx90a", "sm_90", ... */
+
+/* Device memory, and pinned host memory. Contents are undefined. Freeing 0 or NULL does nothing. */
+gboolean hv_hip_malloc(HvHip *hip, size_t bytes, HvDevice *out, GError **error);
+void hv_hip_free(HvHip *hip, HvDevice memory);
+gpointer hv_hip_malloc_pinned(HvHip *hip, size_t bytes, GError **error);
+void hv_hip_free_pinned(HvHip *hip, gpointer memory);
+
+/* Whether [address, address + bytes) lies within one of this device's allocations of
+ * hv_hip_malloc(); and whether host memory lies within a pinned one of ours. */
+gboolean hv_hip_is_device(HvHip *hip, HvDevice address, size_t bytes);
+gboolean hv_hip_is_pinned(HvHip *hip, gconstpointer memory, size_t bytes);
+
+/* Bytes of device memory that this HvHip holds now. */
+size_t hv_hip_allocated(const HvHip *hip);
+
+/* Streams are non-blocking: nothing orders them but events. There is no call without a stream. */
+HvHipStream *hv_hip_stream_new(HvHip *hip, GError **error);
+void hv_hip_stream_free(HvHip *hip, HvHipStream *stream); /* waits for it */
+HvHipEvent *hv_hip_event_new(HvHip *hip, GError **error);
+void hv_hip_event_free(HvHip *hip, HvHipEvent *event);
+gboolean hv_hip_event_record(HvHip *hip, HvHipEvent *event, HvHipStream *stream, GError **error);
+gboolean hv_hip_event_wait(HvHip *hip, HvHipEvent *event, GError **error); /* the calling thread */
+gboolean hv_hip_stream_wait_event(HvHip *hip, HvHipStream *stream, HvHipEvent *event,
+                                  GError **error);
+gboolean hv_hip_stream_wait(HvHip *hip, HvHipStream *stream, GError **error);
+
+/* Asynchronous copies; host memory must be pinned to be copied while the caller goes on. */
+gboolean hv_hip_upload(HvHip *hip, HvDevice to, gconstpointer from, size_t bytes,
+                       HvHipStream *stream, GError **error);
+gboolean hv_hip_upload_2d(HvHip *hip, HvDevice to, size_t to_pitch, gconstpointer from,
+                          size_t from_pitch, size_t row_bytes, size_t rows, HvHipStream *stream,
+                          GError **error);
+gboolean hv_hip_download(HvHip *hip, gpointer to, HvDevice from, size_t bytes, HvHipStream *stream,
+                         GError **error);
+gboolean hv_hip_fill(HvHip *hip, HvDevice to, uint8_t value, size_t bytes, HvHipStream *stream,
+                     GError **error);
+
+/* A kernel by name, owned by hip; NULL and an error when this device's code has none. */
+typedef struct HvHipKernel HvHipKernel;
+const HvHipKernel *hv_hip_kernel(HvHip *hip, const char *name, GError **error);
+
+/* One typed argument. Pointers are checked against the device's allocations. */
+typedef enum HvArgumentType {
+    HV_ARGUMENT_POINTER,
+    HV_ARGUMENT_U32,
+    HV_ARGUMENT_U64
+} HvArgumentType;
+typedef struct HvArgument {
+    HvArgumentType type;
+    uint64_t value;
+} HvArgument;
+
+static inline HvArgument hv_pointer(HvDevice address)
+{
+    return (HvArgument){HV_ARGUMENT_POINTER, address};
+}
+
+static inline HvArgument hv_u32(uint32_t value)
+{
+    return (HvArgument){HV_ARGUMENT_U32, value};
+}
+
+/* Launches grid_x * grid_y * grid_z blocks of the kernel's own size. Before the call the number,
+ * the sizes and kinds of the arguments are checked against what the build read out of the code
+ * object, and pointers against this device's memory: on a real AMD GPU a bad one ends the process.
+ */
+gboolean hv_hip_launch(HvHip *hip, const HvHipKernel *kernel, unsigned grid_x, unsigned grid_y,
+                       unsigned grid_z, HvHipStream *stream, const HvArgument *arguments,
+                       unsigned n_arguments, GError **error);
+
+/* Checks, before a struct that kernels take by pointer is copied to the device, that every pointer
+ * member (at these offsets) lies within this device's memory. */
+gboolean hv_hip_check_struct(HvHip *hip, const char *name, gconstpointer host_copy,
+                             const size_t *pointer_offsets, unsigned n, GError **error);
+
+#endif
