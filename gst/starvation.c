@@ -33,20 +33,22 @@ post (GstElement * element, gpointer data)
   GstHipVmafSide side = GPOINTER_TO_INT (data);
   GstPad *starved = GST_PAD (self->pad[side]);
   GstPad *full = GST_PAD (self->pad[!side]);
+  gchar *text;
 
   if (!gst_pad_is_linked (starved))
-    GST_ELEMENT_INFO (self, STREAM, FAILED,
-        ("%s is starved: it is not linked, and %s has been full for 5 seconds.",
-            GST_PAD_NAME (starved), GST_PAD_NAME (full)),
-        ("Link %s, or set force-live=true for a feed that may be absent.",
-            GST_PAD_NAME (starved)));
+    text = g_strdup_printf ("%s is starved: it is not linked, and %s has been "
+        "full for 5 seconds. Link %s, or set force-live=true for a feed that "
+        "may be absent.", GST_PAD_NAME (starved), GST_PAD_NAME (full),
+        GST_PAD_NAME (starved));
   else
-    GST_ELEMENT_INFO (self, STREAM, FAILED,
-        ("%s is starved: it has got no frame for 5 seconds while %s is full. "
-            "If both come from one tee, the branch to %s needs an unlimited "
-            "queue: queue max-size-buffers=0 max-size-bytes=0 max-size-time=0",
-            GST_PAD_NAME (starved), GST_PAD_NAME (full), GST_PAD_NAME (full)),
-        (NULL));
+    text = g_strdup_printf ("%s is starved: it has got no frame for 5 seconds "
+        "while %s is full. If both come from one tee, the branch to %s needs "
+        "an unlimited queue: queue max-size-buffers=0 max-size-bytes=0 "
+        "max-size-time=0", GST_PAD_NAME (starved), GST_PAD_NAME (full),
+        GST_PAD_NAME (full));
+  /* As debug text too: gst-launch-1.0 shows nothing else of an INFO message. */
+  GST_ELEMENT_INFO (self, STREAM, FAILED, ("%s", text), ("%s", text));
+  g_free (text);
 }
 
 static gboolean
