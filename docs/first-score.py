@@ -24,7 +24,7 @@ TEST_PICTURE = f"""
     videotestsrc num-buffers=50 pattern=zone-plate kx2=40 ky2=40 kt=1
       ! video/x-raw,format=I420,width=640,height=360,framerate=25/1 ! tee name=picture
     picture. ! {UNLIMITED_QUEUE} ! measure.ref_sink
-    picture. ! x264enc bitrate=150 ! avdec_h264 ! {UNLIMITED_QUEUE} ! measure.dist_sink
+    picture. ! x264enc bitrate=150 threads=1 ! avdec_h264 ! {UNLIMITED_QUEUE} ! measure.dist_sink
 """
 
 MEASURE = "hipvmaf name=measure ! fakesink sync=false"
