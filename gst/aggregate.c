@@ -62,7 +62,8 @@ capture_time (GstHipVmaf * self, gint64 time)
   return g_get_real_time () - age;
 }
 
-static void
+/* FALSE when the frame lies outside the segment: it is not part of the stream. */
+static gboolean
 set_times (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
 {
   GstHipVmafStream *stream = &self->stream[side];
@@ -78,61 +79,25 @@ set_times (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
               "forward can be paired. Its frames pass unmeasured.",
               GST_PAD_NAME (self->pad[side]),
               gst_format_get_name (segment.format), segment.rate), (NULL));
-    return;
+    return TRUE;
   }
   frame->pts = frame_pts (stream, frame->buffer, &segment);
   frame->duration = frame_duration (stream, frame->buffer, frame->pts);
   stream->last_pts = frame->pts;
   stream->last_duration = frame->duration;
+  if (!gst_segment_clip (&segment, GST_FORMAT_TIME, frame->pts,
+          GST_CLOCK_TIME_IS_VALID (frame->duration) ?
+          frame->pts + frame->duration : frame->pts, NULL, NULL))
+    return FALSE;
   sign = gst_segment_to_running_time_full (&segment, GST_FORMAT_TIME,
       frame->pts, &time);
-  if (sign == 0)
-    return;
   frame->kind = GST_HIP_VMAF_FRAME_TIMED;
   frame->time = sign * (gint64) time;
   frame->stream_time =
       gst_segment_to_stream_time (&segment, GST_FORMAT_TIME, frame->pts);
   if (self->live && side == GST_HIP_VMAF_REFERENCE)
     frame->utc = capture_time (self, frame->time);
-}
-
-/* Takes a buffer off the pad. Returns it (a reference for the caller) with what is known of it in
- * `frame`, or NULL. */
-static GstBuffer *
-take (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
-{
-  GstHipVmafStream *stream = &self->stream[side];
-
-  memset (frame, 0, sizeof (*frame));
-  frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
-  frame->pts = frame->duration = frame->stream_time = GST_CLOCK_TIME_NONE;
-  frame->buffer = gst_aggregator_pad_pop_buffer (self->pad[side]);
-  if (frame->buffer == NULL)
-    return NULL;
-
-  set_times (self, side, frame);
-  if (gst_buffer_get_size (frame->buffer) == 0) {
-    GstBuffer *gap = frame->buffer;
-
-    frame->buffer = NULL;
-    if (frame->kind == GST_HIP_VMAF_FRAME_TIMED) {
-      frame->kind = GST_HIP_VMAF_FRAME_GAP;
-      gst_hip_vmaf_pairing_add (self->pairing, side, frame);
-    }
-    return gap;
-  }
-
-  gst_hip_vmaf_scorer_count (self->scorer,
-      G_STRUCT_OFFSET (GstHipVmafStats, frames) + side * sizeof (guint64), 1);
-  if (stream->format != NULL)
-    frame->format = gst_hip_vmaf_format_ref (stream->format);
-  else
-    frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
-  if (side == GST_HIP_VMAF_REFERENCE
-      && frame->kind == GST_HIP_VMAF_FRAME_TIMED)
-    self->newest_time = frame->time;
-  gst_hip_vmaf_pairing_add (self->pairing, side, frame);
-  return gst_buffer_ref (frame->buffer);
+  return TRUE;
 }
 
 static void
@@ -153,6 +118,107 @@ leave_unpaired (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
         1);
   }
   release (frame);
+}
+
+static GstBuffer *
+init_frame (GstHipVmafFrame * frame, GstBuffer * buffer)
+{
+  memset (frame, 0, sizeof (*frame));
+  frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
+  frame->pts = frame->duration = frame->stream_time = GST_CLOCK_TIME_NONE;
+  frame->buffer = buffer;
+  return buffer;
+}
+
+/* A buffer without data stands for the time in which there is no picture. */
+static void
+add_gap (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
+{
+  frame->buffer = NULL;
+  frame->kind = GST_HIP_VMAF_FRAME_GAP;
+  gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+}
+
+/* Takes a buffer off the pad. Returns it (a reference for the caller) with what is known of it in
+ * `frame`, or NULL. */
+static GstBuffer *
+take (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
+{
+  GstHipVmafStream *stream = &self->stream[side];
+  GstBuffer *buffer = gst_aggregator_pad_pop_buffer (self->pad[side]);
+  gboolean inside;
+
+  if (init_frame (frame, buffer) == NULL)
+    return NULL;
+  inside = set_times (self, side, frame);
+  if (gst_buffer_get_size (buffer) == 0) {
+    if (inside && frame->kind == GST_HIP_VMAF_FRAME_TIMED)
+      add_gap (self, side, frame);
+    return buffer;
+  }
+
+  gst_hip_vmaf_scorer_count (self->scorer,
+      G_STRUCT_OFFSET (GstHipVmafStats, frames) + side * sizeof (guint64), 1);
+  gst_buffer_ref (buffer);
+  if (!inside) {
+    leave_unpaired (self, side, frame);
+    return buffer;
+  }
+  if (stream->format != NULL)
+    frame->format = gst_hip_vmaf_format_ref (stream->format);
+  else
+    frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
+  if (side == GST_HIP_VMAF_REFERENCE && frame->kind == GST_HIP_VMAF_FRAME_TIMED)
+    self->newest_time = frame->time;
+  gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+  return buffer;
+}
+
+/* A gap of the distorted stream stays on its pad until it is used up: the base class goes on with
+ * the reference only while both pads have something. TRUE when there is one. */
+static gboolean
+hold_gap (GstHipVmaf * self)
+{
+  GstAggregatorPad *pad = self->pad[GST_HIP_VMAF_DISTORTED];
+  GstBuffer *buffer = gst_aggregator_pad_peek_buffer (pad);
+  GstHipVmafFrame frame;
+
+  if (buffer != NULL && gst_buffer_get_size (buffer) == 0) {
+    init_frame (&frame, buffer);
+    if (set_times (self, GST_HIP_VMAF_DISTORTED, &frame)
+        && frame.kind == GST_HIP_VMAF_FRAME_TIMED) {
+      add_gap (self, GST_HIP_VMAF_DISTORTED, &frame);
+      self->gap_held = TRUE;
+    }
+  }
+  gst_clear_buffer (&buffer);
+  return self->gap_held;
+}
+
+static void
+let_gap_go (GstHipVmaf * self)
+{
+  if (!self->gap_held
+      || gst_hip_vmaf_pairing_has_gap (self->pairing, GST_HIP_VMAF_DISTORTED))
+    return;
+  gst_aggregator_pad_drop_buffer (self->pad[GST_HIP_VMAF_DISTORTED]);
+  self->gap_held = FALSE;
+}
+
+/* FALSE when the pad has nothing. */
+static gboolean
+take_distorted (GstHipVmaf * self)
+{
+  GstHipVmafFrame frame;
+  GstBuffer *buffer;
+
+  if (hold_gap (self))
+    return TRUE;
+  buffer = take (self, GST_HIP_VMAF_DISTORTED, &frame);
+  if (buffer == NULL)
+    return FALSE;
+  gst_buffer_unref (buffer);
+  return TRUE;
 }
 
 /* Pairs */
@@ -266,6 +332,7 @@ decide (GstHipVmaf * self)
         leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
         break;
       case GST_HIP_VMAF_UNDECIDED:
+        let_gap_go (self);
         return;
     }
   }
@@ -382,12 +449,12 @@ note_ends (GstHipVmaf * self)
   }
 }
 
-/* Takes what is needed to go on: live, the reference in any case. TRUE if there was anything. */
+/* Takes what is needed to go on: live, the reference in any case. What the distorted stream has is
+ * taken only for a reference frame, so that the end does not depend on who comes first. TRUE if
+ * there was anything. */
 static gboolean
 take_all (GstHipVmaf * self, GstBuffer ** out, GstHipVmafFrame * frame)
 {
-  GstHipVmafFrame distorted;
-  GstBuffer *buffer;
   gboolean any;
 
   *out = NULL;
@@ -395,10 +462,13 @@ take_all (GstHipVmaf * self, GstBuffer ** out, GstHipVmafFrame * frame)
           GST_HIP_VMAF_REFERENCE))
     *out = take (self, GST_HIP_VMAF_REFERENCE, frame);
   any = *out != NULL;
-  if (gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_DISTORTED)) {
-    buffer = take (self, GST_HIP_VMAF_DISTORTED, &distorted);
-    any |= buffer != NULL;
-    gst_clear_buffer (&buffer);
+  decide (self);
+  while (!self->failed && gst_hip_vmaf_pairing_wants (self->pairing,
+          GST_HIP_VMAF_DISTORTED)
+      && !gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_REFERENCE)
+      && take_distorted (self)) {
+    any = TRUE;
+    decide (self);
   }
   return any;
 }
@@ -433,7 +503,6 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
   note_ends (self);
   decide (self);
   any = take_all (self, &out, &frame);
-  decide (self);
   submit (self, FALSE);
   if (out != NULL)
     flow = push (self, out, &frame);
@@ -486,6 +555,8 @@ drop_side (GstHipVmaf * self, GstHipVmafSide side)
   while (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame))
     leave_unpaired (self, side, &frame);
   stream->last_pts = stream->last_duration = GST_CLOCK_TIME_NONE;
+  if (side == GST_HIP_VMAF_DISTORTED)
+    self->gap_held = FALSE;
 }
 
 void

@@ -41,8 +41,9 @@ typedef struct
 {
   GstHipVmafFormat *format;     /* of the last CAPS event */
   GstClockTime last_pts, last_duration; /* of the frame before */
-  gint flushing;                /* atomic: between FLUSH_START and FLUSH_STOP */
   gint flushed;                 /* atomic: what is queued of it is to be dropped */
+  gboolean flushing;            /* between FLUSH_START and FLUSH_STOP; object lock */
+  guint32 flush_seqnum;         /* of the last FLUSH_START; object lock */
 } GstHipVmafStream;
 
 struct _GstHipVmaf
@@ -67,6 +68,7 @@ struct _GstHipVmaf
   GQueue ready;                 /* of GstHipVmafPair that wait for room in the meter */
   guint run_subsample, run_depth;
   gint next_index;
+  gboolean gap_held;            /* dist_sink still holds the gap that is being used up */
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;
   gboolean failed;              /* an error was posted: nothing goes on */

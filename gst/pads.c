@@ -178,22 +178,37 @@ handle_eos (GstHipVmaf * self, GstHipVmafSide side, GstEvent * event)
   return res;
 }
 
+/* The base class takes two flushes for one of the whole element when their sequence numbers agree.
+ * Sources that were flushed by two calls have two numbers: a flush that begins while the other
+ * side's lasts belongs to it. TRUE when it is the whole element that begins to flush. */
+static gboolean
+note_flush (GstHipVmaf * self, GstHipVmafSide side, GstEvent * event)
+{
+  GstHipVmafStream *here = &self->stream[side];
+  GstHipVmafStream *there = &self->stream[!side];
+  gboolean start = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START;
+  gboolean whole = FALSE;
+
+  GST_OBJECT_LOCK (self);
+  if (start) {
+    here->flush_seqnum = there->flushing ? there->flush_seqnum
+        : gst_event_get_seqnum (event);
+    whole = here->flush_seqnum == there->flush_seqnum;
+  }
+  here->flushing = start;
+  gst_event_set_seqnum (event, here->flush_seqnum);
+  GST_OBJECT_UNLOCK (self);
+  return whole;
+}
+
 static gboolean
 handle_flush (GstHipVmaf * self, GstHipVmafSide side, GstEvent * event)
 {
-  gboolean start = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START;
-  gboolean both;
-
-  g_atomic_int_set (&self->stream[side].flushing, start);
-  both = g_atomic_int_get (&self->stream[GST_HIP_VMAF_REFERENCE].flushing)
-      && g_atomic_int_get (&self->stream[GST_HIP_VMAF_DISTORTED].flushing);
-  if (start && both)
+  event = gst_event_make_writable (event);
+  if (note_flush (self, side, event))
     gst_hip_vmaf_scorer_interrupt (self->scorer, TRUE);
-  if (!start) {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     g_atomic_int_set (&self->stream[side].flushed, TRUE);
-    if (!g_atomic_int_get (&self->stream[!side].flushing))
-      gst_hip_vmaf_scorer_interrupt (self->scorer, FALSE);
-  }
   return chain_up (self, self->pad[side], event);
 }
 
@@ -271,6 +286,19 @@ template_caps (GstPad * pad, GstPad * other)
     caps = both;
   }
   return caps;
+}
+
+/* Whether the pad can take these caps. Downstream says for itself whether it takes what ref_sink
+ * passes on: asked here, a pad that answers with the caps that it has would bar every change. */
+static void
+answer_accept_caps (GstPad * pad, GstQuery * query)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (pad);
+  GstCaps *caps;
+
+  gst_query_parse_accept_caps (query, &caps);
+  gst_query_set_accept_caps_result (query, gst_caps_is_subset (caps, template));
+  gst_caps_unref (template);
 }
 
 /* Buffers that stay here: in the meter, and one on either side of it. */
@@ -359,6 +387,9 @@ gst_hip_vmaf_sink_query (GstAggregator * agg, GstAggregatorPad * pad,
       answer_caps (query, template_caps (GST_PAD (pad),
               side == GST_HIP_VMAF_REFERENCE ? src_pad (self) : NULL));
       return TRUE;
+    case GST_QUERY_ACCEPT_CAPS:
+      answer_accept_caps (GST_PAD (pad), query);
+      return TRUE;
     case GST_QUERY_ALLOCATION:
       return propose_allocation (self, side, query);
     case GST_QUERY_DRAIN:
@@ -378,8 +409,9 @@ is_seekable (GstHipVmaf * self, GstFormat format)
   for (guint side = 0; side < GST_HIP_VMAF_N_SIDES && all; side++) {
     GstQuery *query = gst_query_new_seeking (format);
 
-    all = gst_pad_peer_query (GST_PAD (self->pad[side]), query);
-    if (all)
+    if (!gst_pad_is_linked (GST_PAD (self->pad[side])))
+      all = FALSE;
+    else if (gst_pad_peer_query (GST_PAD (self->pad[side]), query))
       gst_query_parse_seeking (query, NULL, &all, NULL, NULL);
     gst_query_unref (query);
   }
@@ -435,6 +467,21 @@ gst_hip_vmaf_src_event (GstAggregator * agg, GstEvent * event)
   return gst_hip_vmaf_parent_class_get ()->src_event (agg, event);
 }
 
+/* With force-live the base class acts live but does not say so. */
+static gboolean
+answer_latency (GstHipVmaf * self, GstQuery * query)
+{
+  GstAggregator *agg = GST_AGGREGATOR (self);
+  GstClockTime min, max;
+
+  if (!gst_hip_vmaf_parent_class_get ()->src_query (agg, query))
+    return FALSE;
+  gst_query_parse_latency (query, NULL, &min, &max);
+  if (gst_aggregator_get_force_live (agg))
+    gst_query_set_latency (query, TRUE, min, max);
+  return TRUE;
+}
+
 gboolean
 gst_hip_vmaf_src_query (GstAggregator * agg, GstQuery * query)
 {
@@ -444,6 +491,8 @@ gst_hip_vmaf_src_query (GstAggregator * agg, GstQuery * query)
     case GST_QUERY_CAPS:
       answer_caps (query, template_caps (src_pad (self), ref_pad (self)));
       return TRUE;
+    case GST_QUERY_LATENCY:
+      return answer_latency (self, query);
     case GST_QUERY_SEEKING:
     case GST_QUERY_DURATION:
     case GST_QUERY_POSITION:

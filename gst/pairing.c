@@ -61,7 +61,8 @@ gboolean
 gst_hip_vmaf_pairing_pop (GstHipVmafPairing * pairing, GstHipVmafSide side,
     GstHipVmafFrame * frame)
 {
-  GstHipVmafFrame *head = gst_queue_array_pop_head_struct (pairing->queue[side]);
+  GstHipVmafFrame *head =
+      gst_queue_array_pop_head_struct (pairing->queue[side]);
 
   if (head == NULL)
     return FALSE;
@@ -84,6 +85,13 @@ gst_hip_vmaf_pairing_waiting (GstHipVmafPairing * pairing, GstHipVmafSide side)
   for (guint i = 0; (frame = peek (pairing, side, i)) != NULL; i++)
     count += frame->kind != GST_HIP_VMAF_FRAME_GAP;
   return count;
+}
+
+gboolean
+gst_hip_vmaf_pairing_has_gap (GstHipVmafPairing * pairing, GstHipVmafSide side)
+{
+  return gst_hip_vmaf_pairing_waiting (pairing, side)
+      < gst_queue_array_get_length (pairing->queue[side]);
 }
 
 gboolean

@@ -73,6 +73,9 @@ gboolean gst_hip_vmaf_pairing_wants (GstHipVmafPairing * pairing,
 guint gst_hip_vmaf_pairing_waiting (GstHipVmafPairing * pairing,
     GstHipVmafSide side);
 
+gboolean gst_hip_vmaf_pairing_has_gap (GstHipVmafPairing * pairing,
+    GstHipVmafSide side);
+
 /* Hands out the earliest frame of the side, TRUE, if its running time is before `time`. */
 gboolean gst_hip_vmaf_pairing_expire (GstHipVmafPairing * pairing,
     GstHipVmafSide side, gint64 time, GstHipVmafFrame * frame);

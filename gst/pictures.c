@@ -101,19 +101,14 @@ gst_hip_vmaf_format_describe (const GstHipVmafFormat * format)
   const GstVideoInfo *info = &format->info;
   const gchar *mode =
       gst_video_interlace_mode_to_string (GST_VIDEO_INFO_INTERLACE_MODE (info));
-  const gchar *order = "";
+  const gchar *order = NULL;
 
-  if (GST_VIDEO_INFO_IS_INTERLACED (info)) {
-    GstVideoFieldOrder field_order = GST_VIDEO_INFO_FIELD_ORDER (info);
-
-    order = field_order == GST_VIDEO_FIELD_ORDER_TOP_FIELD_FIRST ?
-        ", top field first" :
-        field_order == GST_VIDEO_FIELD_ORDER_BOTTOM_FIELD_FIRST ?
-        ", bottom field first" : ", field order unknown";
-  }
-  return g_strdup_printf ("%s %ux%u (%s, %u bits, %s%s)",
+  if (GST_VIDEO_INFO_IS_INTERLACED (info))
+    order = gst_video_field_order_to_string (GST_VIDEO_INFO_FIELD_ORDER (info));
+  return g_strdup_printf ("%s %ux%u (%s, %u bits, %s%s%s)",
       GST_VIDEO_INFO_NAME (info), format->format.width, format->format.height,
-      sampling_name (&format->format), format->format.depth, mode, order);
+      sampling_name (&format->format), format->format.depth, mode,
+      order != NULL ? " " : "", order != NULL ? order : "");
 }
 
 gchar *
