@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Live streams never wait; others wait for each other, and say so when that takes long. */
+#include "common.h"
+
+#define SHORT_WAIT 500          /* ms in which something must not happen */
+
+/* Live by its feeds, or by force-live. */
+static Rig *
+live_rig (gboolean forced)
+{
+  Rig *rig = rig_new ("force-live", forced, NULL);
+
+  rig->ref.live = rig->dist.live = !forced;
+  return rig;
+}
+
+/* A silent distorted stream does not hold the reference up: not before its caps (0), nor after
+ * them (1), nor after a few frames (2). */
+static void
+run_silent (gboolean forced, gint how_far)
+{
+  Rig *rig = live_rig (forced);
+
+  rig_start (rig);
+  feed_begin (&rig->ref, "format=I420");
+  if (how_far > 0)
+    feed_begin (&rig->dist, "format=I420");
+  if (how_far > 1)
+    feed_script (&rig->dist, "0 40");
+  feed_settle (&rig->dist);
+  feed_script (&rig->ref, "0 40 80 120 160 200 240 280 320 360");
+  rig_wait (rig, BUFFER, 10);
+  fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 0);
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_free (rig);
+}
+
+GST_START_TEST (test_silent_dist)
+{
+  run_silent (FALSE, __i__);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_silent_dist_forced)
+{
+  run_silent (TRUE, __i__);
+}
+
+GST_END_TEST;
+
+/* Nor does one that was never linked. */
+GST_START_TEST (test_unlinked_dist)
+{
+  Rig *rig = live_rig (__i__);
+
+  rig->no_dist = TRUE;
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80 120 160 200");
+  rig_wait (rig, BUFFER, 6);
+  feed_script (&rig->ref, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_expect_stats (rig, "pairs=0 ref-frames=6 ref-unpaired=6");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* What is there in time is measured. */
+GST_START_TEST (test_live_pairs)
+{
+  Rig *rig = live_rig (__i__);
+  GstBuffer *buffer;
+
+  rig_start_streams (rig, "format=I420");
+  for (guint i = 0; i < 5; i++) {
+    buffer = feed_frame (&rig->dist, i * FRAME_MS * GST_MSECOND);
+    feed_push (&rig->dist, buffer);
+    feed_settle (&rig->dist);
+    feed_push (&rig->ref, feed_frame (&rig->ref, i * FRAME_MS * GST_MSECOND));
+    rig_wait (rig, BUFFER, i + 1);
+  }
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_expect_pairs (rig, "0:1 40:2 80:3 120:4 160:5");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* A slow meter does not hold a live stream up. */
+GST_START_TEST (test_live_never_waits_for_the_meter)
+{
+  Rig *rig = live_rig (__i__);
+
+  rig_start_streams (rig, "format=I420");
+  rig_close_gate (rig);
+  feed_script (&rig->dist, "0");
+  feed_settle (&rig->dist);
+  feed_script (&rig->ref, "0");
+  rig_wait_at_gate (rig);
+  feed_script (&rig->ref, "40 80 120 160 200 240 280 320 360 400 440 480");
+  rig_wait (rig, BUFFER, 13);
+  rig_open_gate (rig);
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static void
+expect_latency (Rig * rig, gboolean live, GstClockTime latency)
+{
+  GstQuery *query = gst_query_new_latency ();
+  gboolean is_live;
+  GstClockTime min;
+
+  fail_unless (gst_pad_peer_query (rig->sink, query));
+  gst_query_parse_latency (query, &is_live, &min, NULL);
+  fail_unless_equals_int (is_live, live);
+  fail_unless_equals_uint64 (min, latency);
+  gst_query_unref (query);
+}
+
+/* No latency is added to upstream's, but GstAggregator's own property's. */
+GST_START_TEST (test_latency)
+{
+  Rig *rig = live_rig (FALSE);
+
+  rig->ref.latency = 30 * GST_MSECOND;
+  rig->dist.latency = 70 * GST_MSECOND;
+  rig_start_streams (rig, "format=I420");
+  expect_latency (rig, TRUE, 70 * GST_MSECOND);
+  g_object_set (rig->element, "latency", (guint64) 20 * GST_MSECOND, NULL);
+  expect_latency (rig, TRUE, 90 * GST_MSECOND);
+  rig_free (rig);
+
+  rig = live_rig (TRUE);
+  rig_start_streams (rig, "format=I420");
+  expect_latency (rig, TRUE, 0);
+  rig_free (rig);
+
+  rig = rig_new (NULL);
+  rig_start_streams (rig, "format=I420");
+  expect_latency (rig, FALSE, 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* Not live, the reference moves in step with the distorted stream. */
+GST_START_TEST (test_in_step)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80 120 160 200 240 280 320 360");
+  fail_if (rig_waited (rig, BUFFER, 1, SHORT_WAIT));
+  feed_script (&rig->dist, "0 40 80");
+  rig_wait (rig, BUFFER, 2);
+  fail_if (rig_waited (rig, BUFFER, 5, SHORT_WAIT));
+  rig_play (rig, "", "120 160 200 240 280 320 360");
+  fail_unless_equals_int (rig_count (rig, BUFFER), 10);
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 10);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* One pad full and the other empty for 5 s is one INFO that names the starved pad and the way
+ * out; when the other comes after all, everything is measured. */
+GST_START_TEST (test_starved)
+{
+  const gchar *words[] = { __i__ ? "ref_sink" : "dist_sink", "queue",
+    "max-size-", NULL
+  };
+  Rig *rig = rig_new (NULL);
+  Feed *full = __i__ ? &rig->dist : &rig->ref;
+  Feed *starved = __i__ ? &rig->ref : &rig->dist;
+  gint64 begin = g_get_monotonic_time ();
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (full, "0 40 80 120 eos");
+  rig_wait (rig, INFO_MESSAGE, 1);
+  fail_unless (g_get_monotonic_time () - begin > 4 * G_TIME_SPAN_SECOND);
+  rig_expect_text (rig, INFO_MESSAGE, words);
+  fail_if (rig_waited (rig, INFO_MESSAGE, 2, 6000));
+  feed_script (starved, "0 40 80 120 eos");
+  rig_wait (rig, EOS, 1);
+  rig_expect_pairs (rig, "0:1 40:2 80:3 120:4");
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* The INFO of a pipeline that does not move; NULL when it came to its end. */
+static gchar *
+run_tee (const gchar * reference_queue, const gchar * other)
+{
+  gchar *text = g_strdup_printf ("videotestsrc num-buffers=90 ! video/x-raw,"
+      "format=I420,width=64,height=48,framerate=25/1 ! tee name=t  t. ! %s ! "
+      "q.ref_sink  t. ! %s ! q.dist_sink  hipvmaf name=q ! fakesink",
+      reference_queue, other);
+  GstElement *pipeline = gst_parse_launch (text, NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GError *info = NULL;
+  gchar *said = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND, GST_MESSAGE_EOS |
+      GST_MESSAGE_ERROR | GST_MESSAGE_INFO);
+  fail_unless (message && GST_MESSAGE_TYPE (message) != GST_MESSAGE_ERROR);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_INFO) {
+    gst_message_parse_info (message, &info, NULL);
+    said = g_strdup (info->message);
+    g_error_free (info);
+  }
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+  g_free (text);
+  return said;
+}
+
+static void
+expect_tee_deadlock (const gchar * other)
+{
+  gchar *said = run_tee ("queue", other);
+
+  fail_unless (said != NULL, "nothing was said, or nothing stood still");
+  fail_unless (strstr (said, "dist_sink") != NULL, "%s", said);
+  fail_unless (strstr (said, "queue") != NULL, "%s", said);
+  g_free (said);
+  said = run_tee ("queue max-size-buffers=0 max-size-bytes=0 max-size-time=0",
+      other);
+  fail_unless (said == NULL, "%s", said);
+}
+
+/* A branch that keeps 60 frames back, as an encoder with a long lookahead does, against a queue
+ * of one second. */
+GST_START_TEST (test_tee)
+{
+  expect_tee_deadlock ("queue max-size-buffers=0 max-size-bytes=0 "
+      "max-size-time=0 min-threshold-buffers=60");
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_tee_x264)
+{
+  GstElementFactory *encoder = gst_element_factory_find ("x264enc");
+  GstElementFactory *decoder = gst_element_factory_find ("avdec_h264");
+
+  if (encoder && decoder)
+    expect_tee_deadlock ("queue ! x264enc bitrate=100 ! avdec_h264");
+  else
+    g_print ("test_tee_x264 skipped: no x264enc or no avdec_h264\n");
+  gst_clear_object (&encoder);
+  gst_clear_object (&decoder);
+}
+
+GST_END_TEST;
+
+static Suite *
+live_suite (void)
+{
+  Suite *suite = suite_create ("live");
+  TCase *tests = leak_checked_case (suite, "live");
+  TCase *foreign = tcase_create ("foreign");
+
+  tcase_add_loop_test (tests, test_silent_dist, 0, 3);
+  tcase_add_loop_test (tests, test_silent_dist_forced, 0, 3);
+  tcase_add_loop_test (tests, test_unlinked_dist, 0, 2);
+  tcase_add_loop_test (tests, test_live_pairs, 0, 2);
+  tcase_add_loop_test (tests, test_live_never_waits_for_the_meter, 0, 2);
+  tcase_add_test (tests, test_latency);
+  tcase_add_test (tests, test_in_step);
+  tcase_add_loop_test (tests, test_starved, 0, 2);
+  tcase_add_test (tests, test_tee);
+  /* Loading libav leaves its type finders behind: no leak check here. */
+  tcase_add_test (foreign, test_tee_x264);
+  suite_add_tcase (suite, foreign);
+  return suite;
+}
+
+GST_CHECK_MAIN (live);
