@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Installs the Debian 12 packages for what is named: build, score, test. Needs root only where
+# Installs the Debian 12 packages for what is named: build, hip, score, test. Needs root only where
 # something is missing.
 set -euo pipefail
 
 # A C compiler and GStreamer's headers.
 build=(gcc libc6-dev meson ninja-build pkg-config
        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev)
+# The AMD compiler, whose kernels the plugin embeds; a build without it measures on the CPU.
+hip=(hipcc llvm-15)
 # gst-launch-1.0, x264enc, and the demuxers, parsers and decoders for whatever file is scored.
 score=(python3 python3-gi gir1.2-gstreamer-1.0 gstreamer1.0-tools
        gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
@@ -14,15 +16,16 @@ score=(python3 python3-gi gir1.2-gstreamer-1.0 gstreamer1.0-tools
 # The elements that the tests use, and what checks the code itself. The sanitizers come with gcc.
 test=(python3 python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gstreamer1.0-tools
       gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
-      gstreamer1.0-libav clang-format indent valgrind libc6-dbg)
+      gstreamer1.0-libav g++ clang-format indent valgrind libc6-dbg)
 
 wanted=()
 for purpose in "$@"; do
   case $purpose in
     build) wanted+=("${build[@]}") ;;
+    hip) wanted+=("${hip[@]}") ;;
     score) wanted+=("${score[@]}") ;;
     test) wanted+=("${test[@]}") ;;
-    *) echo "usage: $0 [build] [score] [test]" >&2; exit 2 ;;
+    *) echo "usage: $0 [build] [hip] [score] [test]" >&2; exit 2 ;;
   esac
 done
 

@@ -148,7 +148,7 @@ report() {
                     exit n["fail"] > 0 || n["pass"] == 0 }' "${all[@]}"
 }
 
-bash docs/install-packages.sh build test </dev/null || exit 1
+bash docs/install-packages.sh build hip test </dev/null || exit 1
 mkdir -p "$results"
 rm -f "$results"/*.tally
 lane_plain &
