@@ -180,13 +180,14 @@ typedef struct Weight {
     HvVec share, own;
 } Weight;
 
-/* 4369/4096 and 8738/4096 as whole parts and 273/4096 and 546/4096. */
+/* Shares of 1/30 and 1/15: 4369/4096 and 8738/4096 as whole parts and 273/4096 and 546/4096. From
+ * 15360 on the second is cut to 16 bits. */
 static inline Weight weigh_lanes0(HvVec weighted)
 {
     HvVec c = hv_abs_s16(weighted);
     HvVec n = hv_mul_round_s16(c, hv_set_s16(273 << 3));
     HvVec o = hv_mul_round_s16(c, hv_set_s16(546 << 3));
-    Weight w = {hv_add_s16(c, n), hv_sub_s16(hv_add_s16(c, o), n)};
+    Weight w = {hv_add_s16(c, n), hv_add_s16(hv_add_s16(c, c), o)};
     return w;
 }
 
@@ -201,10 +202,12 @@ static inline void weigh0_lanes(const Out *out, int j, HvVec restored, HvVec add
     Weight r = weigh_lanes0(csf0(restored, f)), a = weigh_lanes0(csf0(additive, f));
     Weight d = weigh_lanes0(csf0_diagonal(diagonal, fd, fd_negative));
     HvVec low = hv_set_s32(0xffff);
-    hv_store(out->share[0] + j, add_pair(r.share, hv_and(d.share, low)));
-    hv_store(out->share[1] + j, add_pair(a.share, hv_shift_right_u32(d.share, 16)));
-    hv_store(out->own[0] + j, add_pair(r.own, hv_and(d.own, low)));
-    hv_store(out->own[1] + j, add_pair(a.own, hv_shift_right_u32(d.own, 16)));
+    HvVec share_r = add_pair(r.share, hv_and(d.share, low));
+    HvVec share_a = add_pair(a.share, hv_shift_right_u32(d.share, 16));
+    hv_store(out->share[0] + j, share_r);
+    hv_store(out->share[1] + j, share_a);
+    hv_store(out->own[0] + j, hv_sub_s32(add_pair(r.own, hv_and(d.own, low)), share_r));
+    hv_store(out->own[1] + j, hv_sub_s32(add_pair(a.own, hv_shift_right_u32(d.own, 16)), share_a));
 }
 
 static inline HvVec low_halves(HvVec v)
