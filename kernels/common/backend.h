@@ -10,8 +10,8 @@
 
 typedef struct HvBackend HvBackend;
 
-/* All of it called from the meter's thread but free(). Slots are used in turn, each again only
- * after its wait(). */
+/* All of it called from the meter's thread, but for quiesce() and free(). Slots are used in turn,
+ * each again only after its wait(). */
 typedef struct HvBackendOps {
     /* Queues what brings the pair to the device. The pictures stay mapped until wait(). */
     gboolean (*stage)(HvBackend *backend, unsigned slot, const HvPicture *reference,
@@ -20,7 +20,10 @@ typedef struct HvBackendOps {
     gboolean (*seal)(HvBackend *backend, unsigned slot, GError **error);
     /* Waits for that end. After it, a metric's collect() finds its results. */
     gboolean (*wait)(HvBackend *backend, unsigned slot, GError **error);
-    void (*free)(HvBackend *backend); /* waits for what still runs */
+    /* Waits for all that was queued, whether it fails or not: what metrics own can then be freed.
+     */
+    void (*quiesce)(HvBackend *backend);
+    void (*free)(HvBackend *backend);
 } HvBackendOps;
 
 struct HvBackend {

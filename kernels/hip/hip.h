@@ -44,7 +44,7 @@ gboolean hv_hip_is_device(HvHip *hip, HvDevice address, size_t bytes);
 gboolean hv_hip_is_pinned(HvHip *hip, gconstpointer memory, size_t bytes);
 
 /* Bytes of device memory that this HvHip holds now. */
-size_t hv_hip_allocated(const HvHip *hip);
+size_t hv_hip_allocated(HvHip *hip);
 
 /* Streams are non-blocking: nothing orders them but events. There is no call without a stream. */
 HvHipStream *hv_hip_stream_new(HvHip *hip, GError **error);

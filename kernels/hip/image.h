@@ -30,8 +30,8 @@ typedef struct HvKernelInfo {
     } argument[HV_MAX_ARGUMENTS];
 } HvKernelInfo;
 
-extern const HvImage hv_images[]; /* ends with a NULL name */
-extern const HvKernelInfo hv_kernels[];
+extern const HvImage hv_images[];       /* ends with a NULL name */
+extern const HvKernelInfo hv_kernels[]; /* ends with a NULL name */
 /* "gfx900;gfx90a;...", or "" where no AMD code was built. */
 extern const char *const hv_hip_targets;
 

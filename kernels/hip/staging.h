@@ -9,7 +9,10 @@
 
 typedef struct HvStaging HvStaging;
 
-/* A plane as staged: rows of `pitch` bytes, words to be shifted right by `shift`. */
+/* A plane as staged: rows of `pitch` bytes, samples `step` bytes apart, words to be shifted right
+ * by `shift`. The pitch is a multiple of 16: the source's, or the row rounded up to 256. The bytes
+ * between a row's end and the next row are undefined, and may differ from frame to frame, as the
+ * pitch may. `data` is aligned to 256, but for the second plane of interleaved chroma. */
 typedef struct HvStagedPlane {
     HvDevice data;
     uint32_t pitch, shift, step;
@@ -36,5 +39,7 @@ gboolean hv_staging_stage(HvStaging *staging, unsigned slot, const HvPicture *re
 /* Marks the end of the slot's work; waits for it. */
 gboolean hv_staging_seal(HvStaging *staging, unsigned slot, GError **error);
 gboolean hv_staging_wait(HvStaging *staging, unsigned slot, GError **error);
+/* Waits for all that is queued in any slot, whether it fails or not. */
+void hv_staging_quiesce(HvStaging *staging);
 
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the files of kernels/hip share. */
+#ifndef HV_HIP_INTERNAL_H
+#define HV_HIP_INTERNAL_H
+
+#include "hip.h"
+#include "kernels/common/lock.h"
+#include "runtime.h"
+
+/* A range of memory that was allocated here. */
+typedef struct HvRange {
+    uint64_t begin;
+    size_t bytes;
+} HvRange;
+
+struct HvHipKernel {
+    const HvKernelInfo *info;
+    void *function;
+};
+
+struct HvHip {
+    gatomicrefcount refs;
+    HvRuntime runtime;
+    int device;
+    char name[256], target[256];
+    void **modules; /* one for each image */
+    unsigned n_modules;
+    HvHipKernel *kernels; /* in the order of hv_kernels */
+    unsigned n_kernels;
+
+    HvLock lock;                           /* for the two below */
+    GArray *device_memory, *pinned_memory; /* of HvRange, by address */
+};
+
+#define HV_CALL(member) offsetof(HvRuntime, member)
+
+/* Makes the device the calling thread's. */
+gboolean hv_hip_enter(HvHip *hip, GError **error);
+
+/* TRUE where status is 0; else FALSE, and an error that says that `call` of the runtime failed
+ * for `what` (NULL: nothing more to say), and why. */
+gboolean hv_hip_check(const HvHip *hip, int status, size_t call, const char *what, GError **error);
+
+/* module.c: loads all code and finds all kernels. `log_size` bytes of what the driver's compiler
+ * says become part of the error. */
+gboolean hv_hip_load_kernels(HvHip *hip, GError **error);
+void hv_hip_unload_kernels(HvHip *hip);
+
+/* Whether this build has code for that platform; a line that says which code it has, for users. */
+gboolean hv_hip_has_code(const char *platform);
+char *hv_hip_describe_code(void);
+
+static inline void *hv_hip_pointer(HvDevice memory)
+{
+    return (void *)(uintptr_t)memory;
+}
+
+#endif
