@@ -11,6 +11,12 @@
 /* How long a live reference frame waits for its partner beyond the latency. */
 #define LIVE_PATIENCE GST_SECOND
 
+/* And how many of them do, whatever their times say. */
+#define LIVE_FRAMES 300
+
+/* Running times are kept away from where sums of them overflow: 73 years. */
+#define MAX_TIME ((guint64) G_MAXINT64 / 4)
+
 /* Frames in */
 
 static GstClockTime
@@ -62,6 +68,15 @@ capture_time (GstHipVmaf * self, gint64 time)
   return g_get_real_time () - age;
 }
 
+static GstClockTime
+end_of (GstClockTime start, GstClockTime duration)
+{
+  if (!GST_CLOCK_TIME_IS_VALID (duration))
+    return start;
+  return duration < GST_CLOCK_TIME_NONE - start ? start + duration
+      : GST_CLOCK_TIME_NONE;
+}
+
 /* FALSE when the frame lies outside the segment: it is not part of the stream. */
 static gboolean
 set_times (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
@@ -86,13 +101,12 @@ set_times (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
   stream->last_pts = frame->pts;
   stream->last_duration = frame->duration;
   if (!gst_segment_clip (&segment, GST_FORMAT_TIME, frame->pts,
-          GST_CLOCK_TIME_IS_VALID (frame->duration) ?
-          frame->pts + frame->duration : frame->pts, NULL, NULL))
+          end_of (frame->pts, frame->duration), NULL, NULL))
     return FALSE;
   sign = gst_segment_to_running_time_full (&segment, GST_FORMAT_TIME,
       frame->pts, &time);
   frame->kind = GST_HIP_VMAF_FRAME_TIMED;
-  frame->time = sign * (gint64) time;
+  frame->time = sign * (gint64) MIN (time, MAX_TIME);
   frame->stream_time =
       gst_segment_to_stream_time (&segment, GST_FORMAT_TIME, frame->pts);
   if (self->live && side == GST_HIP_VMAF_REFERENCE)
@@ -385,10 +399,13 @@ expire (GstHipVmaf * self, GstClockTime latency)
   GstHipVmafPair *pair;
 
   while (gst_hip_vmaf_pairing_expire (self->pairing, GST_HIP_VMAF_REFERENCE,
-          oldest, &frame))
+          oldest, &frame)
+      || (gst_hip_vmaf_pairing_waiting (self->pairing, GST_HIP_VMAF_REFERENCE)
+          > LIVE_FRAMES && gst_hip_vmaf_pairing_pop (self->pairing,
+              GST_HIP_VMAF_REFERENCE, &frame)))
     leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &frame);
   while ((pair = g_queue_peek_head (&self->ready)) != NULL
-      && pair->time < oldest) {
+      && (pair->time < oldest || self->ready.length > LIVE_FRAMES)) {
     gst_hip_vmaf_pair_free (g_queue_pop_head (&self->ready));
     GST_HIP_VMAF_COUNT (self->scorer, skipped, 1);
     if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_SLOW))

@@ -370,6 +370,8 @@ gst_hip_vmaf_stop (GstAggregator * agg)
 {
   GstHipVmaf *self = GST_HIP_VMAF (agg);
 
+  if (self->pairing == NULL)
+    return TRUE;
   gst_hip_vmaf_starvation_stop (self);
   gst_hip_vmaf_scorer_stop (self->scorer, &self->ready);
   gst_hip_vmaf_drop_all (self);
@@ -417,7 +419,8 @@ gst_hip_vmaf_send_event (GstElement * element, GstEvent * event)
 {
   GstHipVmaf *self = GST_HIP_VMAF (element);
 
-  if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+  if (GST_EVENT_TYPE (event) != GST_EVENT_EOS
+      || !gst_pad_is_active (GST_AGGREGATOR_SRC_PAD (self)))
     return GST_ELEMENT_CLASS (gst_hip_vmaf_parent_class)->send_event (element,
         event);
   g_atomic_int_set (&self->eos_requested, TRUE);

@@ -314,11 +314,17 @@ offer_pool (GstHipVmaf * self, GstQuery * query)
   GstVideoInfo info;
   GstStructure *config;
   GstBufferPool *pool;
+  gboolean need_pool;
   GstCaps *caps;
 
-  gst_query_parse_allocation (query, &caps, NULL);
+  gst_query_parse_allocation (query, &caps, &need_pool);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
+  if (!need_pool) {
+    gst_query_add_allocation_pool (query, NULL, info.size, held_buffers (self),
+        0);
+    return TRUE;
+  }
   pool = gst_video_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, info.size,

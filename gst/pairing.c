@@ -184,17 +184,21 @@ decide_match (GstHipVmafPairing * pairing)
   return rivals % 2 == 0 ? GST_HIP_VMAF_PAIR : unpaired (first_earlier);
 }
 
+/* In range of a sum; 0 if unknown. */
+static gint64
+length_of (const GstHipVmafFrame * frame)
+{
+  if (!GST_CLOCK_TIME_IS_VALID (frame->duration))
+    return 0;
+  return (gint64) MIN (frame->duration, (guint64) G_MAXINT64 / 4);
+}
+
 /* A frame belongs to a gap of the other side when its middle comes before the gap's end: a frame
  * that begins a rounding error before the end still waits for the frame after the gap. */
 static gboolean
 is_covered (const GstHipVmafFrame * frame, const GstHipVmafFrame * gap)
 {
-  gint64 half = GST_CLOCK_TIME_IS_VALID (frame->duration) ?
-      (gint64) (frame->duration / 2) : 0;
-  gint64 length = GST_CLOCK_TIME_IS_VALID (gap->duration) ?
-      (gint64) gap->duration : 0;
-
-  return frame->time + half < gap->time + length;
+  return frame->time + length_of (frame) / 2 < gap->time + length_of (gap);
 }
 
 static void

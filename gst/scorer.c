@@ -27,8 +27,9 @@ struct _GstHipVmafScorer
   GstHipVmafStats stats;
   HvPool *pool;
   gint64 first_us, last_us;     /* when the first pair went in, when the last score came out */
-  gboolean has_times;
-  GstHipVmafTimes first, last;  /* of measured frames since the last flush */
+  guint flushes;
+  gboolean has_times;           /* whether a frame was measured since the last flush */
+  GstHipVmafTimes first, last;
   GstClockTime flushed_duration;        /* that earlier frames reached over */
   gboolean warned;
 };
@@ -162,9 +163,11 @@ on_scored (gpointer user, gpointer owner, const double *scores)
   scorer->stats.scored++;
   scorer->last_us = g_get_monotonic_time ();
   scorer->last = pair->times;
-  if (!scorer->has_times)
-    scorer->first = pair->times;
-  scorer->has_times = TRUE;
+  if (pair->flushes == scorer->flushes) {
+    if (!scorer->has_times)
+      scorer->first = pair->times;
+    scorer->has_times = TRUE;
+  }
   hv_unlock (&scorer->lock);
 
   if (g_atomic_int_get (scorer->frame_message))
@@ -305,6 +308,7 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
   hv_lock (&scorer->lock);
   if (scorer->first_us == 0)
     scorer->first_us = g_get_monotonic_time ();
+  pair->flushes = scorer->flushes;
   hv_unlock (&scorer->lock);
   if (!(wait ? hv_meter_submit (scorer->meter, &pair->pair)
           : hv_meter_try_submit (scorer->meter, &pair->pair)))
@@ -368,6 +372,7 @@ gst_hip_vmaf_scorer_drop (GstHipVmafScorer * scorer)
   if (scorer->has_times)
     scorer->flushed_duration += span (&scorer->first, &scorer->last);
   scorer->has_times = FALSE;
+  scorer->flushes++;
   hv_unlock (&scorer->lock);
 }
 

@@ -28,6 +28,7 @@ typedef struct
   HvFormat format;
   GstVideoFrame frame[GST_HIP_VMAF_N_SIDES];
   guint mapped;                 /* how many of them are */
+  guint flushes;                /* that had been when it was submitted */
   gint64 time;                  /* the reference frame's running time */
   GstHipVmafTimes times;
   gint index;
