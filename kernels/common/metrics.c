@@ -4,10 +4,11 @@
 #include "metric.h"
 
 #include "kernels/adm/adm.h"
+#include "kernels/motion/motion.h"
 
 #include <string.h>
 
-const HvMetricInfo *const hv_metrics[] = {&hv_adm_info, NULL};
+const HvMetricInfo *const hv_metrics[] = {&hv_adm_info, &hv_motion_info, NULL};
 
 static void feature_free(gpointer data)
 {

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Motion on the CPU: its memory, and the sharing of rows among threads. */
+#include "kernels/cpu/level.h"
+#include "kernels/cpu/slices.h"
+#include "kernels/motion/motion_hot.h"
+
+#include <string.h>
+
+/* Rows that a block should have at least: four more are subtracted at its ends. */
+#define MIN_BLOCK_ROWS 24
+#define MAX_PLANES     3
+
+struct HvMetric {
+    HvMotionParams params;
+    HvMotionWindow window;
+    HvFormat format;
+    HvSlices *slices;
+    uint64_t (*block)(const HvMotionBlock *block);
+    unsigned threads, planes;
+    HvMotionScratch *scratch; /* one a thread */
+    uint64_t *sad;            /* one a thread */
+    gpointer memory;
+    size_t stride;
+    void *plane[MAX_PLANES]; /* copies of the reference's luma, by frame modulo `planes` */
+};
+
+/* One picture, cut into blocks of rows. */
+typedef struct Run {
+    HvMetric *metric;
+    HvMotionBlock frame;
+    unsigned blocks;
+} Run;
+
+/* Hands out rows and planes from one allocation: counts first, then cuts. */
+typedef struct Cutter {
+    char *base;
+    size_t used;
+} Cutter;
+
+static void *cut(Cutter *cutter, size_t bytes)
+{
+    size_t at = cutter->used;
+    cutter->used += (bytes + 63) & ~(size_t)63;
+    return cutter->base ? cutter->base + at : NULL;
+}
+
+static void cut_scratch(Cutter *cutter, HvMotionScratch *s, const HvFormat *format)
+{
+    gboolean narrow = format->depth <= HV_MOTION_NARROW_DEPTH;
+    size_t element = narrow ? sizeof(int16_t) : sizeof(int32_t);
+    for (int k = 0; k < HV_MOTION_TAPS; k++)
+        s->difference[k] = cut(cutter, format->width * element);
+    int32_t *row = cut(cutter, (format->width + 2 * HV_MOTION_RADIUS) * sizeof *row);
+    s->filtered = row ? row + HV_MOTION_RADIUS : NULL;
+}
+
+static void cut_all(Cutter *cutter, HvMetric *m)
+{
+    for (unsigned i = 0; i < m->threads; i++)
+        cut_scratch(cutter, &m->scratch[i], &m->format);
+    for (unsigned i = 0; i < m->planes; i++)
+        m->plane[i] = cut(cutter, m->stride * m->format.height);
+}
+
+static void choose_level(HvMetric *m)
+{
+    m->block = hv_motion_block_baseline;
+#ifdef HV_HAVE_LEVEL_V3
+    if (hv_level() >= HV_LEVEL_V3)
+        m->block = hv_motion_block_v3;
+#endif
+#ifdef HV_HAVE_LEVEL_V4
+    if (hv_level() >= HV_LEVEL_V4)
+        m->block = hv_motion_block_v4;
+#endif
+}
+
+static void destroy(HvMetric *m)
+{
+    g_free(m->memory);
+    g_free(m->scratch);
+    g_free(m->sad);
+    g_free(m);
+}
+
+static HvMetric *create(const HvMetricSetup *setup, GError **error)
+{
+    HvMetric *m = g_new0(HvMetric, 1);
+    m->params = *(const HvMotionParams *)setup->params;
+    m->window.params = &m->params;
+    m->format = *setup->format;
+    m->slices = setup->slices;
+    m->threads = hv_slices_threads(setup->slices);
+    m->scratch = g_new0(HvMotionScratch, m->threads);
+    m->sad = g_new0(uint64_t, m->threads);
+    m->stride = (m->format.width * hv_format_sample_bytes(&m->format) + 63) & ~(size_t)63;
+    m->planes = m->params.force_zero ? 0 : hv_motion_distance(&m->params) + 1;
+    choose_level(m);
+    Cutter size = {NULL, 0};
+    cut_all(&size, m);
+    m->memory = g_try_malloc(size.used + 64);
+    if (!m->memory) {
+        g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "motion found no %" G_GSIZE_FORMAT " bytes",
+                    size.used);
+        destroy(m);
+        return NULL;
+    }
+    Cutter cutter = {(char *)(((uintptr_t)m->memory + 63) & ~(uintptr_t)63), 0};
+    cut_all(&cutter, m);
+    return m;
+}
+
+static void run_block(void *data, unsigned job, unsigned worker)
+{
+    const Run *run = data;
+    HvMotionBlock block = run->frame;
+    int64_t rows = run->metric->format.height;
+    block.first = (int)(rows * job / run->blocks);
+    block.last = (int)(rows * (job + 1) / run->blocks);
+    block.scratch = &run->metric->scratch[worker];
+    run->metric->sad[worker] += run->metric->block(&block);
+}
+
+static unsigned count_blocks(const HvMetric *m)
+{
+    return m->threads == 1 ? 1 : CLAMP(m->format.height / MIN_BLOCK_ROWS, 1, 4 * m->threads);
+}
+
+/* Copies the reference's luma; the sum of its differences, where one is needed. */
+static uint64_t measure(HvMetric *m, const HvPlane *luma)
+{
+    guint64 frame = m->window.frames;
+    unsigned distance = hv_motion_distance(&m->params);
+    Run run = {.metric = m, .blocks = count_blocks(m)};
+    run.frame = (HvMotionBlock){
+        .format = &m->format,
+        .current = luma,
+        .copy = m->plane[frame % m->planes],
+        .stride = m->stride,
+    };
+    if (hv_motion_window_needs(&m->window))
+        run.frame.earlier = m->plane[(frame - distance) % m->planes];
+    memset(m->sad, 0, m->threads * sizeof *m->sad);
+    hv_slices_run(m->slices, run.blocks, run_block, &run);
+    uint64_t sad = 0;
+    for (unsigned i = 0; i < m->threads; i++)
+        sad += m->sad[i];
+    return sad;
+}
+
+static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
+{
+    uint64_t sad = m->params.force_zero ? 0 : measure(m, &subject->reference->plane[0]);
+    hv_motion_window_add(&m->window, sad, &m->format, scores);
+    return TRUE;
+}
+
+static void flush(HvMetric *m, HvFlush how)
+{
+    hv_motion_window_flush(&m->window, how);
+}
+
+const HvMetricOps hv_motion_cpu_ops = {
+    .create = create,
+    .collect = collect,
+    .flush = flush,
+    .destroy = destroy,
+};
