@@ -2,7 +2,6 @@
  *
  * ADM on the CPU: its memory, and the sharing of rows among threads. */
 #include "kernels/adm/adm_hot.h"
-#include "kernels/cpu/level.h"
 #include "kernels/cpu/slices.h"
 
 #include <math.h>
@@ -10,6 +9,8 @@
 
 /* Rows that a block should have at least: two more are computed at its ends. */
 #define MIN_BLOCK_ROWS 24
+
+static void (*const block_at[HV_N_LEVELS])(const HvAdmBlock *block) = HV_AT_LEVELS(hv_adm_block);
 
 struct HvMetric {
     HvAdmPlan plan;
@@ -119,19 +120,6 @@ static void init_frame(HvMetric *m)
     }
 }
 
-static void choose_level(HvMetric *m)
-{
-    m->block = hv_adm_block_baseline;
-#ifdef HV_HAVE_LEVEL_V3
-    if (hv_level() >= HV_LEVEL_V3)
-        m->block = hv_adm_block_v3;
-#endif
-#ifdef HV_HAVE_LEVEL_V4
-    if (hv_level() >= HV_LEVEL_V4)
-        m->block = hv_adm_block_v4;
-#endif
-}
-
 static void destroy(HvMetric *m)
 {
     g_free(m->memory);
@@ -148,7 +136,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->threads = hv_slices_threads(setup->slices);
     m->scratch = g_new0(HvAdmScratch, m->threads);
     m->sums = g_malloc0_n(m->threads, sizeof *m->sums);
-    choose_level(m);
+    m->block = block_at[hv_level()];
     Cutter size = {NULL, 0};
     cut_all(&size, m);
     m->memory = g_try_malloc0(size.used + 64);

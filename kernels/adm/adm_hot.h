@@ -7,11 +7,7 @@
 #define HV_ADM_HOT_H
 
 #include "kernels/adm/adm.h"
-
-#define HV_JOIN_NAMES(a, b) a##_##b
-#define HV_JOIN(a, b)       HV_JOIN_NAMES(a, b)
-/* The name of a function of this file at the level it is compiled for. */
-#define HV_HOT(name) HV_JOIN(name, HV_LEVEL)
+#include "kernels/cpu/level.h"
 
 /* Elements before and after each row of scratch memory and each row of a low band: what vectors
  * may read or write in passing. */

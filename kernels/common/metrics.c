@@ -5,10 +5,11 @@
 
 #include "kernels/adm/adm.h"
 #include "kernels/motion/motion.h"
+#include "kernels/vif/vif.h"
 
 #include <string.h>
 
-const HvMetricInfo *const hv_metrics[] = {&hv_adm_info, &hv_motion_info, NULL};
+const HvMetricInfo *const hv_metrics[] = {&hv_adm_info, &hv_vif_info, &hv_motion_info, NULL};
 
 static void feature_free(gpointer data)
 {

@@ -16,4 +16,26 @@ typedef enum HvLevel { HV_LEVEL_BASELINE, HV_LEVEL_V3, HV_LEVEL_V4, HV_N_LEVELS 
 HvLevel hv_level(void);
 const char *hv_level_name(HvLevel level);
 
+/* In a hot file: the name of one of its functions at the level that it is compiled for. */
+#define HV_JOIN_NAMES(a, b) a##_##b
+#define HV_JOIN(a, b)       HV_JOIN_NAMES(a, b)
+#define HV_HOT(name)        HV_JOIN(name, HV_LEVEL)
+
+/* Initialises an array of HV_N_LEVELS functions, by level; NULL for those that are not built, which
+ * hv_level() never gives. */
+#ifdef HV_HAVE_LEVEL_V3
+#define HV_AT_V3(name) name##_v3
+#else
+#define HV_AT_V3(name) NULL
+#endif
+#ifdef HV_HAVE_LEVEL_V4
+#define HV_AT_V4(name) name##_v4
+#else
+#define HV_AT_V4(name) NULL
+#endif
+#define HV_AT_LEVELS(name)                                                                         \
+    {                                                                                              \
+        name##_baseline, HV_AT_V3(name), HV_AT_V4(name)                                            \
+    }
+
 #endif

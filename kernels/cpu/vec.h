@@ -66,6 +66,12 @@ static inline HvVec hv_set_s32(int x)
     return _mm512_set1_epi32(x);
 }
 
+/* Two 16-bit numbers, the first in the lower half of each 32-bit lane. */
+static inline HvVec hv_set_pair(int low, int high)
+{
+    return _mm512_set1_epi32((int)((unsigned)(low & 0xffff) | (unsigned)high << 16));
+}
+
 static inline HvVec hv_set_s64(int64_t x)
 {
     return _mm512_set1_epi64(x);
@@ -186,6 +192,16 @@ static inline HvVec hv_min_u32(HvVec a, HvVec b)
 static inline HvVec hv_shift_right_s32_by(HvVec a, int n)
 {
     return _mm512_sra_epi32(a, _mm_cvtsi32_si128(n));
+}
+
+static inline HvVec hv_shift_right_u32_by(HvVec a, int n)
+{
+    return _mm512_srl_epi32(a, _mm_cvtsi32_si128(n));
+}
+
+static inline HvVec hv_shift_left_s32_by(HvVec a, int n)
+{
+    return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n));
 }
 
 static inline HvVec hv_shift_right_u64_by(HvVec a, int n)
@@ -379,6 +395,78 @@ static inline HvVec hv_scale_toward(HvVec a, double b, HvVec target, HvMask leas
     return _mm512_inserti64x4(low, _mm512_cvttpd_epi32(r1), 1);
 }
 
+typedef __m512d HvVecD; /* HV_LANES / 2 lanes */
+
+static inline HvVec hv_mul_high_u16(HvVec a, HvVec b)
+{
+    return _mm512_mulhi_epu16(a, b);
+}
+
+/* Words of a table; it has one more at its end than any index. */
+static inline HvVec hv_gather_u16(const uint16_t *table, HvVec index)
+{
+    return _mm512_and_si512(_mm512_i32gather_epi32(index, table, 2), _mm512_set1_epi32(0xffff));
+}
+
+static inline HvMask hv_mask_and_not(HvMask a, HvMask b)
+{
+    return a & ~b;
+}
+
+/* The first n lanes. */
+static inline HvMask hv_first_mask(int n)
+{
+    return (1u << n) - 1;
+}
+
+static inline HvVecD hv_set_f64(double x)
+{
+    return _mm512_set1_pd(x);
+}
+
+/* The lower and the upper lanes. */
+static inline HvVecD hv_low_f64(HvVec a)
+{
+    return _mm512_cvtepi32_pd(_mm512_castsi512_si256(a));
+}
+
+static inline HvVecD hv_high_f64(HvVec a)
+{
+    return _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(a, 1));
+}
+
+/* Both, cut to integers. */
+static inline HvVec hv_cut_f64(HvVecD low, HvVecD high)
+{
+    __m512i l = _mm512_castsi256_si512(_mm512_cvttpd_epi32(low));
+    return _mm512_inserti64x4(l, _mm512_cvttpd_epi32(high), 1);
+}
+
+static inline HvVecD hv_add_f64(HvVecD a, HvVecD b)
+{
+    return _mm512_add_pd(a, b);
+}
+
+static inline HvVecD hv_sub_f64(HvVecD a, HvVecD b)
+{
+    return _mm512_sub_pd(a, b);
+}
+
+static inline HvVecD hv_mul_f64(HvVecD a, HvVecD b)
+{
+    return _mm512_mul_pd(a, b);
+}
+
+static inline HvVecD hv_div_f64(HvVecD a, HvVecD b)
+{
+    return _mm512_div_pd(a, b);
+}
+
+static inline HvVecD hv_min_f64(HvVecD a, HvVecD b)
+{
+    return _mm512_min_pd(a, b);
+}
+
 #elif defined __AVX2__ && defined __FMA__ && defined __BMI2__
 
 #include <immintrin.h>
@@ -432,6 +520,11 @@ static inline HvVec hv_set_s16(int x)
 static inline HvVec hv_set_s32(int x)
 {
     return _mm256_set1_epi32(x);
+}
+
+static inline HvVec hv_set_pair(int low, int high)
+{
+    return _mm256_set1_epi32((int)((unsigned)(low & 0xffff) | (unsigned)high << 16));
 }
 
 static inline HvVec hv_set_s64(int64_t x)
@@ -550,6 +643,16 @@ static inline HvVec hv_min_u32(HvVec a, HvVec b)
 static inline HvVec hv_shift_right_s32_by(HvVec a, int n)
 {
     return _mm256_sra_epi32(a, _mm_cvtsi32_si128(n));
+}
+
+static inline HvVec hv_shift_right_u32_by(HvVec a, int n)
+{
+    return _mm256_srl_epi32(a, _mm_cvtsi32_si128(n));
+}
+
+static inline HvVec hv_shift_left_s32_by(HvVec a, int n)
+{
+    return _mm256_sll_epi32(a, _mm_cvtsi32_si128(n));
 }
 
 static inline HvVec hv_shift_right_u64_by(HvVec a, int n)
@@ -745,6 +848,74 @@ static inline HvVec hv_scale_toward(HvVec a, double b, HvVec target, HvMask leas
                                         _mm256_extracti128_si256(target, 1),
                                         _mm256_extracti128_si256(least, 1));
     return _mm256_set_m128i(high, low);
+}
+
+typedef __m256d HvVecD; /* HV_LANES / 2 lanes */
+
+static inline HvVec hv_mul_high_u16(HvVec a, HvVec b)
+{
+    return _mm256_mulhi_epu16(a, b);
+}
+
+static inline HvVec hv_gather_u16(const uint16_t *table, HvVec index)
+{
+    return _mm256_and_si256(_mm256_i32gather_epi32((const int *)table, index, 2),
+                            _mm256_set1_epi32(0xffff));
+}
+
+static inline HvMask hv_mask_and_not(HvMask a, HvMask b)
+{
+    return _mm256_andnot_si256(b, a);
+}
+
+static inline HvMask hv_first_mask(int n)
+{
+    return hv_mask_from_bits((1u << n) - 1);
+}
+
+static inline HvVecD hv_set_f64(double x)
+{
+    return _mm256_set1_pd(x);
+}
+
+static inline HvVecD hv_low_f64(HvVec a)
+{
+    return _mm256_cvtepi32_pd(_mm256_castsi256_si128(a));
+}
+
+static inline HvVecD hv_high_f64(HvVec a)
+{
+    return _mm256_cvtepi32_pd(_mm256_extracti128_si256(a, 1));
+}
+
+static inline HvVec hv_cut_f64(HvVecD low, HvVecD high)
+{
+    return _mm256_set_m128i(_mm256_cvttpd_epi32(high), _mm256_cvttpd_epi32(low));
+}
+
+static inline HvVecD hv_add_f64(HvVecD a, HvVecD b)
+{
+    return _mm256_add_pd(a, b);
+}
+
+static inline HvVecD hv_sub_f64(HvVecD a, HvVecD b)
+{
+    return _mm256_sub_pd(a, b);
+}
+
+static inline HvVecD hv_mul_f64(HvVecD a, HvVecD b)
+{
+    return _mm256_mul_pd(a, b);
+}
+
+static inline HvVecD hv_div_f64(HvVecD a, HvVecD b)
+{
+    return _mm256_div_pd(a, b);
+}
+
+static inline HvVecD hv_min_f64(HvVecD a, HvVecD b)
+{
+    return _mm256_min_pd(a, b);
 }
 
 #endif

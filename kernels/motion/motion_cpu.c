@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Motion on the CPU: its memory, and the sharing of rows among threads. */
-#include "kernels/cpu/level.h"
 #include "kernels/cpu/slices.h"
 #include "kernels/motion/motion_hot.h"
 
@@ -10,6 +9,9 @@
 /* Rows that a block should have at least: four more are subtracted at its ends. */
 #define MIN_BLOCK_ROWS 24
 #define MAX_PLANES     3
+
+static uint64_t (*const block_at[HV_N_LEVELS])(const HvMotionBlock *block) =
+    HV_AT_LEVELS(hv_motion_block);
 
 struct HvMetric {
     HvMotionParams params;
@@ -63,19 +65,6 @@ static void cut_all(Cutter *cutter, HvMetric *m)
         m->plane[i] = cut(cutter, m->stride * m->format.height);
 }
 
-static void choose_level(HvMetric *m)
-{
-    m->block = hv_motion_block_baseline;
-#ifdef HV_HAVE_LEVEL_V3
-    if (hv_level() >= HV_LEVEL_V3)
-        m->block = hv_motion_block_v3;
-#endif
-#ifdef HV_HAVE_LEVEL_V4
-    if (hv_level() >= HV_LEVEL_V4)
-        m->block = hv_motion_block_v4;
-#endif
-}
-
 static void destroy(HvMetric *m)
 {
     g_free(m->memory);
@@ -96,7 +85,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->sad = g_new0(uint64_t, m->threads);
     m->stride = (m->format.width * hv_format_sample_bytes(&m->format) + 63) & ~(size_t)63;
     m->planes = m->params.force_zero ? 0 : hv_motion_distance(&m->params) + 1;
-    choose_level(m);
+    m->block = block_at[hv_level()];
     Cutter size = {NULL, 0};
     cut_all(&size, m);
     m->memory = g_try_malloc(size.used + 64);

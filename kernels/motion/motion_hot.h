@@ -4,12 +4,8 @@
 #ifndef HV_MOTION_HOT_H
 #define HV_MOTION_HOT_H
 
+#include "kernels/cpu/level.h"
 #include "kernels/motion/motion.h"
-
-#define HV_JOIN_NAMES(a, b) a##_##b
-#define HV_JOIN(a, b)       HV_JOIN_NAMES(a, b)
-/* The name of a function of this file at the level it is compiled for. */
-#define HV_HOT(name) HV_JOIN(name, HV_LEVEL)
 
 /* Up to this depth differences, and the sum of two, fit 16 bits. */
 #define HV_MOTION_NARROW_DEPTH 14

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The arithmetic of VIF, one sample at a time: what every backend must agree on to the bit.
+ * docs/vif.md explains each step and names its source. Plain integers and IEEE doubles, no library
+ * call: the same text compiles for the host and for GPUs. */
+#ifndef HV_VIF_ARITH_H
+#define HV_VIF_ARITH_H
+
+#include <stdint.h>
+
+#ifndef HV_INLINE
+#define HV_INLINE static inline
+#endif
+
+#define HV_VIF_SCALES   4
+#define HV_VIF_MAX_HALF 8 /* half the widest filter */
+
+/* The variance of the visual noise, 2, with 16 fractional bits. */
+#define HV_VIF_NOISE 131072
+
+/* log2 of 16-bit numbers from 2^15 on, with 11 fractional bits. */
+#define HV_VIF_LOG_FIRST 32768
+#define HV_VIF_LOG_SIZE  32768
+
+/* What a backend sums over one scale. Pixels whose reference variance is below the noise's count
+ * in the two `flat` sums, the others in the logarithms. */
+typedef struct HvVifSums {
+    int64_t num_log, den_log;     /* 11 fractional bits */
+    int64_t num_flat, count_flat; /* the distorted variance, 16 fractional bits; pixels */
+} HvVifSums;
+
+/* Local means (16-bit samples, 32 fractional bits in all) and second moments of one pixel. */
+typedef struct HvVifMoments {
+    uint32_t mean1, mean2;
+    uint32_t square1, square2, product;
+} HvVifMoments;
+
+/* The index that stands for `i`, at most 8 beyond either end, in a row of n samples, which is long
+ * enough: mirrored without repeating the edge. */
+HV_INLINE int hv_vif_mirror(int i, int n)
+{
+    if (i < 0)
+        return -i;
+    return i < n ? i : 2 * (n - 1) - i;
+}
+
+/* log2(x) with 11 fractional bits, of x from 2^16 to 2^32, by its 16 leading bits. */
+HV_INLINE int32_t hv_vif_log2(const uint16_t *table, uint32_t x)
+{
+    int shift = 16 - __builtin_clz(x);
+    return table[(x >> shift) - HV_VIF_LOG_FIRST] + 2048 * shift;
+}
+
+/* Adds one pixel: Sheikh and Bovik's information that the reference carries (den) and that the
+ * distorted picture keeps of it (num), with the gain g = cov / var and the residual's variance.
+ * Every quantity within the logarithms stays below 2^31: g * g * var1 is at most var2. */
+HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, const uint16_t *table,
+                          double gain_limit)
+{
+    const uint64_t half = (uint64_t)1 << 31;
+    int32_t var1 = (int32_t)(m->square1 - (uint32_t)(((uint64_t)m->mean1 * m->mean1 + half) >> 32));
+    int32_t var2 = (int32_t)(m->square2 - (uint32_t)(((uint64_t)m->mean2 * m->mean2 + half) >> 32));
+    int32_t cov = (int32_t)(m->product - (uint32_t)(((uint64_t)m->mean1 * m->mean2 + half) >> 32));
+    if (var2 < 0)
+        var2 = 0;
+    if (var1 < HV_VIF_NOISE) {
+        sums->num_flat += var2;
+        sums->count_flat++;
+        return;
+    }
+    sums->den_log += hv_vif_log2(table, (uint32_t)(HV_VIF_NOISE + var1)) - 2048 * 17;
+    if (cov <= 0 || var2 <= 0)
+        return;
+    double gain = cov / (var1 + 65536 * 1.0e-10);
+    int32_t residual = (int32_t)(var2 - gain * cov);
+    if (residual < 0)
+        residual = 0;
+    if (gain > gain_limit)
+        gain = gain_limit;
+    uint32_t noise = (uint32_t)(residual + HV_VIF_NOISE);
+    uint32_t signal = (uint32_t)(int32_t)(gain * gain * var1) + noise;
+    sums->num_log += hv_vif_log2(table, signal) - hv_vif_log2(table, noise);
+}
+
+#endif

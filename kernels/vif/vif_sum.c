@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * VIF's horizontal filter and what follows it: one row's moments and their information, or the
+ * means that become a row of the next scale. */
+#include "kernels/cpu/vec.h"
+#include "kernels/vif/vif_hot.h"
+
+#include <math.h>
+
+#ifdef HV_VEC
+
+/* One row of offset halves, filtered: lane l belongs to column 2 * l of `row`. */
+static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pairs)
+{
+    HvVec sum = hv_set_s32(G_MININT32);
+    for (int k = 0; k < pairs; k++) {
+        HvVec taps = hv_set_pair(f->tap[2 * k], f->tap[2 * k + 1]);
+        HvVec pair = hv_load(row + f->first + k * f->step);
+        sum = hv_add_s32(sum, hv_mul_add_pairs(pair, taps));
+    }
+    return sum;
+}
+
+static inline HvVec filter_square(int16_t *const *row, int j, const HvVifPairs *f, int pairs)
+{
+    HvVec lower = hv_add_s32(filter_lanes(row[1] + j, f, pairs), hv_set_s32(32768));
+    return hv_add_s32(filter_lanes(row[0] + j, f, pairs), hv_shift_right_u32(lower, 16));
+}
+
+/* (a * b + 2^31) >> 32. */
+static inline HvVec mul_means(HvVec a, HvVec b)
+{
+    HvVec half = hv_set_s64((int64_t)1 << 31);
+    HvVec even = hv_add_s64(hv_mul_even_u32(a, b), half);
+    HvVec odd = hv_mul_even_u32(hv_shift_right_u64(a, 32), hv_shift_right_u64(b, 32));
+    return hv_join_high32(even, hv_add_s64(odd, half));
+}
+
+typedef struct Lanes {
+    HvVec num_log, den_log; /* 32-bit: they are emptied after each row */
+    HvVec num_flat;         /* 64-bit */
+    int64_t count_flat;
+} Lanes;
+
+static inline HvVec log_lanes(const uint16_t *table, HvVec x)
+{
+    HvVec shift = hv_sub_s32(hv_set_s32(16), hv_leading_zeros_u32(x));
+    HvVec index = hv_sub_s32(hv_shift_right_lanes_u32(x, shift), hv_set_s32(HV_VIF_LOG_FIRST));
+    return hv_add_s32(hv_gather_u16(table, index), hv_shift_left_s32(shift, 11));
+}
+
+/* The residual's variance, and the part of the signal in it; half of the lanes. */
+static inline void split_half(HvVecD var1, HvVecD var2, HvVecD cov, HvVecD limit, HvVecD *residual,
+                              HvVecD *signal)
+{
+    HvVecD gain = hv_div_f64(cov, hv_add_f64(var1, hv_set_f64(65536 * 1.0e-10)));
+    *residual = hv_sub_f64(var2, hv_mul_f64(gain, cov));
+    gain = hv_min_f64(gain, limit);
+    *signal = hv_mul_f64(hv_mul_f64(gain, gain), var1);
+}
+
+static inline HvVec information(const HvVifBlock *block, HvVec var1, HvVec var2, HvVec cov)
+{
+    HvVecD limit = hv_set_f64(block->plan->params.enhn_gain_limit), residual[2], signal[2];
+    HvVec level = hv_set_s32(HV_VIF_NOISE);
+    split_half(hv_low_f64(var1), hv_low_f64(var2), hv_low_f64(cov), limit, &residual[0],
+               &signal[0]);
+    split_half(hv_high_f64(var1), hv_high_f64(var2), hv_high_f64(cov), limit, &residual[1],
+               &signal[1]);
+    HvVec noise = hv_max_s32(hv_cut_f64(residual[0], residual[1]), hv_zero());
+    noise = hv_add_s32(noise, level);
+    HvVec both = hv_add_s32(hv_cut_f64(signal[0], signal[1]), noise);
+    return hv_sub_s32(log_lanes(block->log_table, both), log_lanes(block->log_table, noise));
+}
+
+static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, HvVec var2, HvVec cov,
+                             HvMask valid)
+{
+    HvVec zero = hv_zero(), level = hv_set_s32(HV_VIF_NOISE);
+    var2 = hv_max_s32(var2, zero);
+    HvMask flat = hv_mask_and(valid, hv_less_s32(var1, level));
+    HvMask rich = hv_mask_and_not(valid, flat);
+    if (hv_mask_bits(flat)) {
+        HvVec v = hv_select(flat, zero, var2);
+        sum->num_flat = hv_add_s64(sum->num_flat, hv_shift_right_u64(v, 32));
+        sum->num_flat = hv_add_s64(sum->num_flat, hv_and(v, hv_set_s64(0xffffffff)));
+        sum->count_flat += __builtin_popcount(hv_mask_bits(flat));
+    }
+    if (!hv_mask_bits(rich))
+        return;
+    /* lanes that do not count are made ones that every step can take */
+    HvVec var = hv_select(rich, level, var1);
+    HvVec den =
+        hv_sub_s32(log_lanes(block->log_table, hv_add_s32(var, level)), hv_set_s32(2048 * 17));
+    sum->den_log = hv_add_s32(sum->den_log, hv_select(rich, zero, den));
+    HvMask kept = hv_mask_and(rich, hv_mask_and(hv_less_s32(zero, cov), hv_less_s32(zero, var2)));
+    if (!hv_mask_bits(kept))
+        return;
+    HvVec num = information(block, var, hv_select(kept, zero, var2), hv_select(kept, zero, cov));
+    sum->num_log = hv_add_s32(sum->num_log, hv_select(kept, zero, num));
+}
+
+static inline void moments_at(const HvVifBlock *block, Lanes *sum, int j, int n, int pairs)
+{
+    const HvVifPairs *f = &block->filter;
+    int16_t *const *row = block->row;
+    HvVec mean1 = filter_lanes(row[HV_VIF_MEAN1] + j, f, pairs);
+    HvVec mean2 = filter_lanes(row[HV_VIF_MEAN2] + j, f, pairs);
+    HvVec square1 = filter_square(row + HV_VIF_SQUARE1, j, f, pairs);
+    HvVec square2 = filter_square(row + HV_VIF_SQUARE2, j, f, pairs);
+    HvVec product = filter_square(row + HV_VIF_PRODUCT, j, f, pairs);
+    add_lanes(block, sum, hv_sub_s32(square1, mul_means(mean1, mean1)),
+              hv_sub_s32(square2, mul_means(mean2, mean2)),
+              hv_sub_s32(product, mul_means(mean1, mean2)), hv_first_mask(n));
+}
+
+/* The sum of 32-bit lanes. */
+static int64_t total32(HvVec v)
+{
+    HvVec low = hv_and(v, hv_set_s64(0xffffffff));
+    return hv_sum_s64(hv_add_s64(low, hv_shift_right_u64(v, 32)));
+}
+
+/* Even columns and odd ones make up the lanes of a vector each. */
+static inline void sum_lanes(const HvVifBlock *block, int pairs)
+{
+    int width = block->plan->width[block->scale];
+    Lanes sum = {hv_zero(), hv_zero(), hv_zero(), 0};
+    for (int j = 0; j < width; j += 2 * HV_LANES) {
+        int n = MIN(width - j, 2 * HV_LANES);
+        moments_at(block, &sum, j, (n + 1) / 2, pairs);
+        moments_at(block, &sum, j + 1, n / 2, pairs);
+    }
+    block->total->num_log += total32(sum.num_log);
+    block->total->den_log += total32(sum.den_log);
+    block->total->num_flat += hv_sum_s64(sum.num_flat);
+    block->total->count_flat += sum.count_flat;
+}
+
+void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
+{
+    switch (block->scale) {
+    case 0:
+        sum_lanes(block, 9);
+        break;
+    case 1:
+        sum_lanes(block, 5);
+        break;
+    case 2:
+        sum_lanes(block, 3);
+        break;
+    default:
+        sum_lanes(block, 2);
+        break;
+    }
+}
+
+static void halve_row(const int16_t *row, const HvVifPairs *f, int width, uint16_t *out)
+{
+    HvVec round = hv_set_s32(32768);
+    for (int j = 0; j < width; j += HV_LANES) {
+        HvVec sum = hv_add_s32(filter_lanes(row + 2 * j, f, f->pairs), round);
+        hv_store_low16(out + j, hv_shift_right_u32(sum, 16));
+    }
+}
+
+#else
+
+/* One column of a row of offset halves, filtered. */
+static inline uint32_t filter_at(const int16_t *row, const HvVifPairs *f)
+{
+    uint32_t sum = 1u << 31;
+    for (int k = 0; k < f->pairs; k++) {
+        const int16_t *at = row + f->first + k * f->step;
+        sum += (uint32_t)(at[0] * f->tap[2 * k]) + (uint32_t)(at[1] * f->tap[2 * k + 1]);
+    }
+    return sum;
+}
+
+static inline uint32_t filter_square(int16_t *const *row, int j, const HvVifPairs *f)
+{
+    return filter_at(row[0] + j, f) + ((filter_at(row[1] + j, f) + 32768) >> 16);
+}
+
+void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
+{
+    const HvVifPairs *f = &block->filter;
+    int16_t *const *row = block->row;
+    int width = block->plan->width[block->scale];
+    for (int j = 0; j < width; j++) {
+        HvVifMoments m = {filter_at(row[HV_VIF_MEAN1] + j, f), filter_at(row[HV_VIF_MEAN2] + j, f),
+                          filter_square(row + HV_VIF_SQUARE1, j, f),
+                          filter_square(row + HV_VIF_SQUARE2, j, f),
+                          filter_square(row + HV_VIF_PRODUCT, j, f)};
+        hv_vif_add(block->total, &m, block->log_table, block->plan->params.enhn_gain_limit);
+    }
+}
+
+static void halve_row(const int16_t *row, const HvVifPairs *f, int width, uint16_t *out)
+{
+    for (int j = 0; j < width; j++)
+        out[j] = (uint16_t)((filter_at(row + 2 * j, f) + 32768) >> 16);
+}
+
+#endif
+
+void HV_HOT(hv_vif_halve_row)(const HvVifBlock *block, int row)
+{
+    int width = block->plan->width[block->scale + 1];
+    for (int p = 0; p < HV_VIF_PICTURES; p++)
+        halve_row(block->row[HV_VIF_MEAN1 + p], &block->next_filter, width,
+                  (uint16_t *)((char *)block->out[p] + row * block->out_stride));
+}
