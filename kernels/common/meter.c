@@ -6,7 +6,12 @@
  * `begun` (given to the metrics) and `measured` (its pictures are done with; it waits for late
  * scores, or behind a pair that does). `submitted - finished` counts those that the thread
  * has not got through. A drop starts a new generation; the thread clears away what
- * belongs to an older one before it does anything else. */
+ * belongs to an older one before it does anything else.
+ *
+ * Where a backend measures, as many pairs are begun as it has slots, in turn, and each is waited
+ * for when it is collected. When anything of it fails it is given up for good: the metrics that
+ * were on it go on as CPU instances, beginning with the pair begun earliest, whose pictures are
+ * still there. */
 #include "meter.h"
 
 #include <string.h>
@@ -29,8 +34,11 @@ typedef struct HvMeterFrame {
 /* One metric at work. */
 typedef struct Tenant {
     const HvMetricInfo *info;
+    const HvMetricOps *ops;
     HvMetricSetup setup;
-    HvMetric *metric;
+    HvMetric *metric;     /* NULL once the backend is lost and nothing took over */
+    gboolean on_gpu;      /* measures on the backend */
+    gboolean moved;       /* did so until that was lost; now on the CPU */
     unsigned first_value; /* where its part of a frame's values begins */
 } Tenant;
 
@@ -45,13 +53,17 @@ struct HvMeter {
     Tenant *tenants;
     unsigned n_tenants, n_values;
     gboolean ahead; /* some metric begins a pair before the one before it is collected */
+    gboolean fallback;
 
     GPtrArray *names;
     GArray *source; /* unsigned: which of a frame's values goes under each name */
 
     /* Of the thread alone. */
     GQueue begun, measured;
-    double *result; /* the scores as they are handed out */
+    double *result;     /* the scores as they are handed out */
+    HvBackend *backend; /* NULL where there is none, or none any more */
+    unsigned next_slot;
+    GError *broken; /* why the backend was lost, where nothing took over */
 
     pthread_t thread;
     HvLock lock;
@@ -161,37 +173,185 @@ static void deliver(HvMeter *meter)
     }
 }
 
+/* The pair fails if one of the metrics that were on the backend still owes its scores. */
+static void fail_owed(HvMeter *meter, HvMeterFrame *frame, const GError *why)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++)
+        if (meter->tenants[i].on_gpu && frame->scores[i].frame) {
+            hv_scores_done(&frame->scores[i]);
+            fail(meter, frame, &meter->tenants[i], g_error_copy(why));
+        }
+}
+
+static void fail_all_owed(HvMeter *meter, GQueue *queue, const GError *why)
+{
+    for (GList *link = queue->head; link; link = link->next)
+        fail_owed(meter, link->data, why);
+}
+
+static void submit_to(HvMeter *meter, HvMeterFrame *frame, unsigned i)
+{
+    const Tenant *tenant = &meter->tenants[i];
+    GError *error = NULL;
+    if (tenant->ops->submit && !tenant->ops->submit(tenant->metric, &frame->subject, &error)) {
+        hv_scores_done(&frame->scores[i]);
+        fail(meter, frame, tenant, error);
+    }
+}
+
+/* Losing the backend */
+
+static void free_backend(HvMeter *meter)
+{
+    if (meter->backend)
+        meter->backend->ops->free(meter->backend);
+    meter->backend = NULL;
+}
+
+static void drop_gpu_metrics(HvMeter *meter)
+{
+    meter->backend->ops->quiesce(meter->backend);
+    for (unsigned i = 0; i < meter->n_tenants; i++)
+        if (meter->tenants[i].on_gpu) {
+            meter->tenants[i].ops->destroy(meter->tenants[i].metric);
+            meter->tenants[i].metric = NULL;
+        }
+    free_backend(meter);
+}
+
+/* FALSE when one cannot be made; those that were are kept, unused. */
+static gboolean make_cpu_metrics(HvMeter *meter, GError **error)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        Tenant *tenant = &meter->tenants[i];
+        if (!tenant->on_gpu)
+            continue;
+        tenant->ops = tenant->info->cpu;
+        tenant->setup.backend = NULL;
+        if (!tenant->ops) {
+            g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
+                        tenant->info->name);
+            return FALSE;
+        }
+        tenant->metric = tenant->ops->create(&tenant->setup, error);
+        if (!tenant->metric)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* The metrics that moved get all pairs that were begun and that they still owe scores for. */
+static void move_to_cpu(HvMeter *meter)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        Tenant *tenant = &meter->tenants[i];
+        tenant->moved = tenant->on_gpu;
+        tenant->on_gpu = FALSE;
+        meter->ahead |= tenant->ops->submit != NULL;
+        for (GList *link = meter->begun.head; link && tenant->moved; link = link->next) {
+            HvMeterFrame *frame = link->data;
+            if (frame->scores[i].frame)
+                submit_to(meter, frame, i);
+        }
+    }
+}
+
+/* Takes `error`; NULL where the backend gave none. Scores of pairs in `measured` that a GPU metric
+ * still owes are lost with it: their pictures are gone. */
+static void lose_backend(HvMeter *meter, GError *error)
+{
+    GError *why = NULL;
+    if (!error)
+        error = g_error_new(HV_ERROR, HV_ERROR_BACKEND, "the GPU could not measure a frame");
+    drop_gpu_metrics(meter);
+    fail_all_owed(meter, &meter->measured, error);
+    if (meter->fallback && make_cpu_metrics(meter, &why)) {
+        meter->callbacks.fell_back(meter->user, error);
+        g_error_free(error);
+        move_to_cpu(meter);
+        return;
+    }
+    if (why)
+        g_prefix_error(&error, "%s; and ", why->message);
+    g_clear_error(&why);
+    meter->broken = error;
+    meter->callbacks.broke(meter->user, error);
+    fail_all_owed(meter, &meter->begun, error);
+}
+
+static gboolean begin_on_gpu(HvMeter *meter, HvMeterFrame *frame, GError **error)
+{
+    HvBackend *backend = meter->backend;
+    unsigned slot = frame->subject.slot = meter->next_slot;
+    meter->next_slot = (slot + 1) % backend->slots;
+    if (!backend->ops->stage(backend, slot, frame->subject.reference, frame->subject.distorted,
+                             error))
+        return FALSE;
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        const Tenant *tenant = &meter->tenants[i];
+        if (tenant->on_gpu && !tenant->ops->submit(tenant->metric, &frame->subject, error))
+            return FALSE;
+    }
+    return backend->ops->seal(backend, slot, error);
+}
+
 /* Gives the pair to the metrics. One that fails to take it does not collect it either. */
 static void begin(HvMeter *meter, HvMeterFrame *frame)
 {
+    GError *error = NULL;
     frame->pending = meter->n_tenants;
     g_queue_push_tail_link(&meter->begun, &frame->link);
     for (unsigned i = 0; i < meter->n_tenants; i++) {
-        const Tenant *tenant = &meter->tenants[i];
-        const HvMetricOps *ops = tenant->info->cpu;
-        GError *error = NULL;
         frame->scores[i].frame = frame;
-        if (ops->submit && !ops->submit(tenant->metric, &frame->subject, &error)) {
+        if (!meter->tenants[i].on_gpu)
+            submit_to(meter, frame, i);
+    }
+    if (meter->broken)
+        fail_owed(meter, frame, meter->broken);
+    else if (meter->backend && !begin_on_gpu(meter, frame, &error))
+        lose_backend(meter, error);
+}
+
+static gboolean collect_from_gpu(HvMeter *meter, HvMeterFrame *frame, GError **error)
+{
+    HvBackend *backend = meter->backend;
+    if (!backend->ops->wait(backend, frame->subject.slot, error))
+        return FALSE;
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        const Tenant *tenant = &meter->tenants[i];
+        if (tenant->on_gpu &&
+            !tenant->ops->collect(tenant->metric, &frame->subject, &frame->scores[i], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* From all metrics on the CPU, or only from those that have just come there. Where one fails, the
+ * others get to see the pictures all the same: those that remember earlier ones must miss none. */
+static void collect_from_cpu(HvMeter *meter, HvMeterFrame *frame, gboolean moved)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        const Tenant *tenant = &meter->tenants[i];
+        GError *error = NULL;
+        if (!tenant->on_gpu && frame->scores[i].frame && (!moved || tenant->moved) &&
+            !tenant->ops->collect(tenant->metric, &frame->subject, &frame->scores[i], &error)) {
             hv_scores_done(&frame->scores[i]);
             fail(meter, frame, tenant, error);
         }
     }
 }
 
-/* Finishes the pair begun earliest. Where one metric fails, the others get to see the pictures all
- * the same: those that remember earlier ones must miss none. */
+/* Finishes the pair begun earliest; the CPU does its part while the GPU works. */
 static void collect(HvMeter *meter)
 {
-    HvMeterFrame *frame = frame_pop(&meter->begun);
-    for (unsigned i = 0; i < meter->n_tenants; i++) {
-        const Tenant *tenant = &meter->tenants[i];
-        GError *error = NULL;
-        if (frame->scores[i].frame && !tenant->info->cpu->collect(tenant->metric, &frame->subject,
-                                                                  &frame->scores[i], &error)) {
-            hv_scores_done(&frame->scores[i]);
-            fail(meter, frame, tenant, error);
-        }
+    HvMeterFrame *frame = g_queue_peek_head(&meter->begun);
+    GError *error = NULL;
+    collect_from_cpu(meter, frame, FALSE);
+    if (meter->backend && !collect_from_gpu(meter, frame, &error)) {
+        lose_backend(meter, error);
+        collect_from_cpu(meter, frame, TRUE);
     }
+    frame_pop(&meter->begun);
     meter->callbacks.pictures_done(frame->pair.owner);
     if (frame->settled)
         frame_release(meter, frame);
@@ -202,8 +362,8 @@ static void flush(HvMeter *meter, HvFlush how)
 {
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         const Tenant *tenant = &meter->tenants[i];
-        if (tenant->info->cpu->flush)
-            tenant->info->cpu->flush(tenant->metric, how);
+        if (tenant->metric && tenant->ops->flush)
+            tenant->ops->flush(tenant->metric, how);
     }
 }
 
@@ -264,11 +424,19 @@ static guint64 next_stream(const HvMeter *meter)
     return frame ? frame->stream : meter->stream;
 }
 
+/* How many pairs the metrics may have that are not collected. */
+static unsigned most_begun(const HvMeter *meter)
+{
+    if (meter->backend)
+        return meter->backend->slots;
+    return meter->ahead ? meter->depth : 1;
+}
+
 /* Pairs of a new stream wait until the metrics know of the end of the one before. */
 static gboolean can_begin(const HvMeter *meter)
 {
     return next_waiting(meter) && next_stream(meter) == meter->reached &&
-           (meter->ahead || !meter->begun.length);
+           meter->begun.length < most_begun(meter);
 }
 
 /* Under the lock, as all that follows; the lock is released while metrics and callbacks run. */
@@ -328,11 +496,21 @@ static gboolean step(HvMeter *meter)
     return TRUE;
 }
 
-static void meter_destroy(HvMeter *meter)
+static void destroy_metrics(HvMeter *meter)
 {
+    if (meter->backend)
+        meter->backend->ops->quiesce(meter->backend);
     for (unsigned i = 0; i < meter->n_tenants; i++)
         if (meter->tenants[i].metric)
-            meter->tenants[i].info->cpu->destroy(meter->tenants[i].metric);
+            meter->tenants[i].ops->destroy(meter->tenants[i].metric);
+    meter->n_tenants = 0;
+}
+
+static void meter_destroy(HvMeter *meter)
+{
+    destroy_metrics(meter);
+    free_backend(meter);
+    g_clear_error(&meter->broken);
     hv_slices_free(meter->slices);
     frames_free(&meter->unused);
     g_free(meter->tenants);
@@ -394,6 +572,11 @@ static void add_names(HvMeter *meter, const HvFeature *feature)
     }
 }
 
+static gboolean runs_on_gpu(const HvFeature *feature, const HvBackend *backend)
+{
+    return backend && feature->on_gpu && feature->info->hip;
+}
+
 static gboolean check_feature(const HvMeter *meter, const HvFeature *feature, GError **error)
 {
     const HvMetricInfo *info = feature->info;
@@ -402,7 +585,7 @@ static gboolean check_feature(const HvMeter *meter, const HvFeature *feature, GE
                     "%s measures chroma, which this format does not have", info->name);
         return FALSE;
     }
-    if (!info->cpu) {
+    if (!info->cpu && !runs_on_gpu(feature, meter->backend)) {
         g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
                     info->name);
         return FALSE;
@@ -415,16 +598,19 @@ static gboolean add_tenant(HvMeter *meter, const HvFeature *feature, GError **er
     Tenant *tenant = &meter->tenants[meter->n_tenants];
     if (!check_feature(meter, feature, error))
         return FALSE;
+    gboolean on_gpu = runs_on_gpu(feature, meter->backend);
     *tenant = (Tenant){
         .info = feature->info,
-        .setup = {&meter->format, feature->params, meter->slices, NULL},
+        .ops = on_gpu ? feature->info->hip : feature->info->cpu,
+        .setup = {&meter->format, feature->params, meter->slices, on_gpu ? meter->backend : NULL},
+        .on_gpu = on_gpu,
         .first_value = meter->n_values,
     };
-    tenant->metric = feature->info->cpu->create(&tenant->setup, error);
+    tenant->metric = tenant->ops->create(&tenant->setup, error);
     if (!tenant->metric)
         return FALSE;
     meter->n_tenants++;
-    meter->ahead |= feature->info->cpu->submit != NULL;
+    meter->ahead |= tenant->ops->submit != NULL;
     add_names(meter, feature);
     return TRUE;
 }
@@ -445,13 +631,27 @@ static gboolean meter_prepare(HvMeter *meter, unsigned threads, GError **error)
     return TRUE;
 }
 
+/* A backend that no metric measures on is not to be bothered with pairs; NULL if one does. */
+static HvBackend *take_unused_backend(HvMeter *meter)
+{
+    HvBackend *backend = meter->backend;
+    for (unsigned i = 0; i < meter->n_tenants; i++)
+        if (meter->tenants[i].on_gpu)
+            return NULL;
+    meter->backend = NULL;
+    return backend;
+}
+
 HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callbacks, gpointer user,
                       GError **error)
 {
     HvMeter *meter = g_new0(HvMeter, 1);
+    HvBackend *unused = NULL;
     meter->format = config->format;
     meter->features = g_ptr_array_ref(config->features);
     meter->depth = MAX(config->depth, 1);
+    meter->backend = config->backend;
+    meter->fallback = config->fallback;
     meter->tenants = g_new0(Tenant, meter->features->len);
     meter->names = g_ptr_array_new_with_free_func(g_free);
     meter->source = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -460,12 +660,18 @@ HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callb
     hv_cond_init(&meter->change);
     meter->callbacks = *callbacks;
     meter->user = user;
-    if (!meter_prepare(meter, MAX(config->threads, 1), error) ||
-        !hv_thread_start(&meter->thread, "hv-meter", meter_main, meter, error)) {
+    gboolean ok = meter_prepare(meter, MAX(config->threads, 1), error);
+    if (ok)
+        unused = take_unused_backend(meter);
+    if (!ok || !hv_thread_start(&meter->thread, "hv-meter", meter_main, meter, error)) {
         meter->callbacks.user_free = NULL;
+        destroy_metrics(meter);
+        meter->backend = NULL; /* the caller's still */
         meter_destroy(meter);
         return NULL;
     }
+    if (unused)
+        unused->ops->free(unused);
     return meter;
 }
 

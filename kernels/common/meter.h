@@ -24,7 +24,7 @@ typedef struct HvPair {
     gpointer owner;
 } HvPair;
 
-/* All must be set, but for user_free. */
+/* All must be set, but for user_free, and the last two where there is no backend. */
 typedef struct HvMeterCallbacks {
     /* The pair's scores: scores[i] has the name hv_meter_score_names()[i]. Never called for a pair
      * that was dropped. May block: the queue fills, and submit waits or refuses. */
@@ -39,6 +39,12 @@ typedef struct HvMeterCallbacks {
     /* When the meter is gone; frees user. NULL if there is nothing to do. From the thread that
      * frees the meter, or from the meter's where that was given up. */
     void (*user_free)(gpointer user);
+    /* The backend failed and is given up. Comes once, before the first score of a pair that is
+     * measured (or measured again) on the CPU in its place. */
+    void (*fell_back)(gpointer user, const GError *error);
+    /* The same where nothing takes its place. Comes once; then every pair that it has not measured
+     * fails, each with its failed(). */
+    void (*broke)(gpointer user, const GError *error);
 } HvMeterCallbacks;
 
 typedef struct HvMeterConfig {
@@ -47,6 +53,10 @@ typedef struct HvMeterConfig {
     unsigned threads;    /* that share one picture's rows, at least 1 */
     unsigned depth;      /* pairs that may be in flight, at least 1; those that are dropped count
                             until the meter's thread has let go of them */
+    HvBackend *backend;  /* that measures the features which are `on_gpu` and can be measured there,
+                            or NULL; as many pairs are staged ahead as it has slots. The meter takes
+                            it on success */
+    gboolean fallback;   /* when it fails, the CPU takes over: see HvMeterCallbacks */
 } HvMeterConfig;
 
 /* NULL and an error when a metric refuses the format or memory is short. Takes `user` (freed by

@@ -51,16 +51,20 @@ typedef struct HvMetricOps {
     HvMetric *(*create)(const HvMetricSetup *setup, GError **error);
     /* Begins to measure a pair; the pictures stay mapped until collect() of the same pair returns.
      * Asynchronous backends queue their work here, and get as many pairs ahead as are in flight;
-     * NULL where collect() does everything. After a failure the pair is not collected. */
+     * NULL where collect() does everything, which no `hip` operations may. After a failure the pair
+     * is not collected. */
     gboolean (*submit)(HvMetric *metric, const HvSubject *subject, GError **error);
-    /* Finishes the pair submitted earliest. Scores are the metric's until hv_scores_done(); after a
-     * failure it must not touch them. Called also where another metric failed to measure the pair,
-     * so that a metric that remembers pictures misses none. */
+    /* Finishes the pair submitted earliest; on a backend, after its slot was waited for. Scores are
+     * the metric's until hv_scores_done(); after a failure it must not touch them. Called also
+     * where another metric failed to measure the pair, so that a metric that remembers pictures
+     * misses none. */
     gboolean (*collect)(HvMetric *metric, const HvSubject *subject, HvScores *scores,
                         GError **error);
     /* Forgets all earlier pictures; every submitted pair has been collected before. NULL where a
      * metric remembers none. */
     void (*flush)(HvMetric *metric, HvFlush how);
+    /* Where the backend failed, also with pairs that were submitted and never collected; the
+     * backend is still there and quiet then. */
     void (*destroy)(HvMetric *metric);
 } HvMetricOps;
 

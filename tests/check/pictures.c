@@ -40,12 +40,7 @@ paint_component (GstVideoFrame * frame, guint number, guint component)
   guint shift = frame->info.finfo->shift[component];
   gint stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, component);
   gint step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, component);
-  guint8 *row = GST_VIDEO_FRAME_PLANE_DATA (frame,
-      GST_VIDEO_FRAME_COMP_PLANE (frame, component));
-
-  /* GStreamer 1.22 says that V of P010, P012 and P016 is one byte after U; it is one word. */
-  row += depth > 8 ? GST_ROUND_UP_2 (GST_VIDEO_FRAME_COMP_POFFSET (frame,
-          component)) : GST_VIDEO_FRAME_COMP_POFFSET (frame, component);
+  guint8 *row = GST_VIDEO_FRAME_COMP_DATA (frame, component);
 
   for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (frame, component); y++) {
     for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (frame, component); x++) {

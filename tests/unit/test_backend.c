@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The meter with a backend: one made for it, which does its work only when it is waited for, knows
+ * what state each slot is in, and fails where it is told to. */
+#include <string.h>
+
+#include "kernels/common/lock.h"
+#include "kernels/common/meter.h"
+
+enum { SIDE = 16, SAMPLES = SIDE * SIDE, SLOTS = 3, MOST = 64, FOREVER = -1 };
+static const HvFormat format = {SIDE, SIDE, 16, 1, 0, 0};
+
+/* Pictures of one value */
+
+static unsigned value_of(const HvPicture *picture)
+{
+    const guint16 *samples = picture->plane[0].data;
+    return samples[SAMPLES - 1];
+}
+
+/* The backend */
+
+typedef enum Call { NOTHING, STAGE, SUBMIT, SEAL, WAIT, COLLECT, N_CALLS } Call;
+typedef enum State { IDLE, STAGED, SEALED, WAITED } State;
+
+typedef struct Fake {
+    HvBackend base;
+    HvLock lock;
+    HvCond cond;
+    Call fails;  /* this call, */
+    unsigned at; /* counted from 0; it and all after it */
+    unsigned count[N_CALLS];
+    unsigned awaited;       /* a wait begins only when so many pairs are sealed */
+    unsigned out, most_out; /* pairs staged and not waited for */
+    unsigned last_slot, n_quiesced, n_freed;
+    struct {
+        State state;
+        const HvPicture *reference, *distorted;
+        unsigned result; /* 0 until the device has got to it */
+    } slot[SLOTS];
+} Fake;
+
+static const char *const call_names[N_CALLS] = {"nothing", "stage", "submit",
+                                                "seal",    "wait",  "collect"};
+
+static gboolean goes_well(Fake *fake, Call call, GError **error)
+{
+    gboolean ok = fake->fails != call || fake->count[call] < fake->at;
+    fake->count[call]++;
+    if (!ok)
+        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s failed", call_names[call]);
+    return ok;
+}
+
+static gboolean fake_stage(HvBackend *backend, unsigned slot, const HvPicture *reference,
+                           const HvPicture *distorted, GError **error)
+{
+    Fake *fake = (Fake *)backend;
+    g_assert_cmpuint(slot, ==, fake->count[STAGE] % SLOTS);
+    g_assert_true(fake->slot[slot].state == IDLE || fake->slot[slot].state == WAITED);
+    if (!goes_well(fake, STAGE, error))
+        return FALSE;
+    fake->slot[slot].state = STAGED;
+    fake->slot[slot].reference = reference;
+    fake->slot[slot].distorted = distorted;
+    fake->slot[slot].result = 0;
+    fake->out++;
+    fake->most_out = MAX(fake->most_out, fake->out);
+    return TRUE;
+}
+
+static gboolean fake_seal(HvBackend *backend, unsigned slot, GError **error)
+{
+    Fake *fake = (Fake *)backend;
+    g_assert_cmpint(fake->slot[slot].state, ==, STAGED);
+    if (!goes_well(fake, SEAL, error))
+        return FALSE;
+    fake->slot[slot].state = SEALED;
+    return TRUE;
+}
+
+/* The device reads the pictures only now. */
+static void execute(Fake *fake, unsigned slot)
+{
+    fake->slot[slot].result = value_of(fake->slot[slot].reference);
+    g_assert_cmpuint(value_of(fake->slot[slot].distorted), ==, fake->slot[slot].result + 1);
+    fake->slot[slot].state = WAITED;
+    fake->out--;
+}
+
+static gboolean fake_wait(HvBackend *backend, unsigned slot, GError **error)
+{
+    Fake *fake = (Fake *)backend;
+    g_assert_cmpint(fake->slot[slot].state, ==, SEALED);
+    hv_lock(&fake->lock);
+    while (fake->count[SEAL] < fake->awaited)
+        hv_cond_wait(&fake->cond, &fake->lock);
+    hv_unlock(&fake->lock);
+    if (!goes_well(fake, WAIT, error))
+        return FALSE;
+    execute(fake, slot);
+    return TRUE;
+}
+
+static void fake_quiesce(HvBackend *backend)
+{
+    Fake *fake = (Fake *)backend;
+    for (unsigned i = 0; i < SLOTS; i++)
+        if (fake->slot[i].state == STAGED || fake->slot[i].state == SEALED)
+            execute(fake, i);
+    fake->n_quiesced++;
+}
+
+static int gpu_instances;
+
+static void fake_free(HvBackend *backend)
+{
+    g_assert_cmpint(g_atomic_int_get(&gpu_instances), ==, 0);
+    ((Fake *)backend)->n_freed++;
+}
+
+static const HvBackendOps fake_ops = {fake_stage, fake_seal, fake_wait, fake_quiesce, fake_free};
+
+static Fake *fake_new(Call fails, unsigned at)
+{
+    Fake *fake = g_new0(Fake, 1);
+    fake->base.ops = &fake_ops;
+    fake->base.slots = SLOTS;
+    fake->fails = fails;
+    fake->at = at;
+    hv_lock_init(&fake->lock);
+    hv_cond_init(&fake->cond);
+    return fake;
+}
+
+/* Waits begin once so many pairs are sealed. */
+static void fake_allow(Fake *fake, unsigned sealed)
+{
+    hv_lock(&fake->lock);
+    fake->awaited = sealed;
+    hv_cond_broadcast(&fake->cond);
+    hv_unlock(&fake->lock);
+}
+
+static void fake_end(Fake *fake)
+{
+    g_assert_cmpuint(fake->n_freed, ==, 1);
+    g_assert_cmpuint(fake->out, ==, 0);
+    hv_cond_clear(&fake->cond);
+    hv_lock_clear(&fake->lock);
+    g_free(fake);
+}
+
+/* Metrics: on the CPU their second score is 0, on the GPU 1. */
+
+struct HvMetric {
+    Fake *fake;
+    unsigned previous;
+    HvScores *owed;
+};
+
+static int cpu_instances;
+
+static HvMetric *gpu_create(const HvMetricSetup *setup, GError **error)
+{
+    HvMetric *metric = g_new0(HvMetric, 1);
+    metric->fake = (Fake *)setup->backend;
+    g_assert_nonnull(metric->fake);
+    g_atomic_int_inc(&gpu_instances);
+    return metric;
+}
+
+/* Nothing of it may be running. */
+static void gpu_destroy(HvMetric *metric)
+{
+    g_assert_cmpuint(metric->fake->out, ==, 0);
+    g_assert_cmpuint(metric->fake->n_freed, ==, 0);
+    g_atomic_int_add(&gpu_instances, -1);
+    g_free(metric);
+}
+
+static gboolean gpu_submit(HvMetric *metric, const HvSubject *subject, GError **error)
+{
+    g_assert_cmpint(metric->fake->slot[subject->slot].state, ==, STAGED);
+    return goes_well(metric->fake, SUBMIT, error);
+}
+
+static gboolean gpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                            GError **error)
+{
+    g_assert_cmpint(metric->fake->slot[subject->slot].state, ==, WAITED);
+    if (!goes_well(metric->fake, COLLECT, error))
+        return FALSE;
+    scores->value[0] = metric->fake->slot[subject->slot].result;
+    scores->value[1] = 1;
+    hv_scores_done(scores);
+    return TRUE;
+}
+
+static HvMetric *cpu_create(const HvMetricSetup *setup, GError **error)
+{
+    g_assert_null(setup->backend);
+    g_atomic_int_inc(&cpu_instances);
+    return g_new0(HvMetric, 1);
+}
+
+static void cpu_destroy(HvMetric *metric)
+{
+    g_assert_null(metric->owed);
+    g_atomic_int_add(&cpu_instances, -1);
+    g_free(metric);
+}
+
+static gboolean cpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                            GError **error)
+{
+    scores->value[0] = value_of(subject->reference);
+    scores->value[1] = 0;
+    hv_scores_done(scores);
+    return TRUE;
+}
+
+/* How far the reference is from the one before. */
+static gboolean step_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                             GError **error)
+{
+    unsigned value = value_of(subject->reference);
+    scores->value[0] = metric->previous ? value - metric->previous : 0;
+    scores->value[1] = 0;
+    metric->previous = value;
+    hv_scores_done(scores);
+    return TRUE;
+}
+
+static void step_flush(HvMetric *metric, HvFlush how)
+{
+    metric->previous = 0;
+}
+
+/* Scores come with the next picture's. */
+static void pay(HvMetric *metric, HvScores *next)
+{
+    if (metric->owed)
+        hv_scores_done(metric->owed);
+    metric->owed = next;
+}
+
+static gboolean late_gpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                                 GError **error)
+{
+    if (!goes_well(metric->fake, COLLECT, error))
+        return FALSE;
+    scores->value[0] = metric->fake->slot[subject->slot].result;
+    scores->value[1] = 1;
+    pay(metric, scores);
+    return TRUE;
+}
+
+static gboolean late_cpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                                 GError **error)
+{
+    unsigned value = value_of(subject->reference);
+    g_assert_cmpuint(value, !=, metric->previous);
+    metric->previous = value;
+    scores->value[0] = value_of(subject->reference);
+    scores->value[1] = 0;
+    pay(metric, scores);
+    return TRUE;
+}
+
+static void late_flush(HvMetric *metric, HvFlush how)
+{
+    if (how == HV_FLUSH_END)
+        pay(metric, NULL);
+    metric->owed = NULL;
+    metric->previous = 0;
+}
+
+static HvMetric *fail_create(const HvMetricSetup *setup, GError **error)
+{
+    g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "no memory");
+    return NULL;
+}
+
+static const char *const *both_names(const void *params)
+{
+    static const char *const names[] = {"both", "both_where", NULL};
+    return names;
+}
+
+static const char *const *step_names(const void *params)
+{
+    static const char *const names[] = {"step", "step_where", NULL};
+    return names;
+}
+
+static const char *const *late_names(const void *params)
+{
+    static const char *const names[] = {"late", "late_where", NULL};
+    return names;
+}
+
+static const HvMetricOps both_gpu = {gpu_create, gpu_submit, gpu_collect, NULL, gpu_destroy};
+static const HvMetricOps both_cpu = {cpu_create, NULL, cpu_collect, NULL, cpu_destroy};
+static const HvMetricOps step_cpu = {cpu_create, NULL, step_collect, step_flush, cpu_destroy};
+static const HvMetricOps late_gpu = {gpu_create, gpu_submit, late_gpu_collect, late_flush,
+                                     gpu_destroy};
+static const HvMetricOps late_cpu = {cpu_create, NULL, late_cpu_collect, late_flush, cpu_destroy};
+static const HvMetricOps poor_cpu = {fail_create, NULL, cpu_collect, NULL, cpu_destroy};
+static const HvMetricOps poor_gpu = {fail_create, gpu_submit, gpu_collect, NULL, gpu_destroy};
+
+static const HvOption options[] = {{NULL}};
+static const HvMetricInfo infos[] = {
+    {"both", NULL, FALSE, options, 1, both_names, NULL, &both_cpu, &both_gpu},
+    {"step", NULL, FALSE, options, 1, step_names, NULL, &step_cpu, NULL},
+    {"late", NULL, FALSE, options, 1, late_names, NULL, &late_cpu, &late_gpu},
+    {"only", NULL, FALSE, options, 1, both_names, NULL, NULL, &both_gpu},
+    {"poor", NULL, FALSE, options, 1, both_names, NULL, &poor_cpu, &both_gpu},
+    {"stillborn", NULL, FALSE, options, 1, both_names, NULL, &both_cpu, &poor_gpu},
+    {"lag", NULL, FALSE, options, 1, late_names, NULL, &late_cpu, NULL},
+};
+static const HvMetricInfo *const table[] = {&infos[0], &infos[1], &infos[2], &infos[3],
+                                            &infos[4], &infos[5], &infos[6], NULL};
+
+/* The side that gets the results */
+
+typedef struct Sink {
+    HvLock lock;
+    HvCond cond;
+    unsigned n_scored, n_failed, n_done, n_freed, n_fell_back, n_broke;
+    unsigned n_names, scored_before_loss;
+    unsigned order[MOST];
+    double scores[MOST][4];
+    char *error, *loss;
+    gboolean blocked;
+    unsigned waiting;
+} Sink;
+
+typedef struct Owner {
+    Sink *sink;
+    unsigned value;
+    guint16 samples[2][SAMPLES];
+} Owner;
+
+static void on_scored(gpointer user, gpointer data, const double *scores)
+{
+    Sink *sink = user;
+    hv_lock(&sink->lock);
+    memcpy(sink->scores[sink->n_scored], scores, sink->n_names * sizeof *scores);
+    sink->order[sink->n_scored++] = ((Owner *)data)->value;
+    sink->waiting++;
+    hv_cond_broadcast(&sink->cond);
+    while (sink->blocked)
+        hv_cond_wait(&sink->cond, &sink->lock);
+    sink->waiting--;
+    hv_unlock(&sink->lock);
+}
+
+static void on_pictures_done(gpointer data)
+{
+    Owner *owner = data;
+    memset(owner->samples, 0xa5, sizeof owner->samples);
+    hv_lock(&owner->sink->lock);
+    owner->sink->n_done++;
+    hv_unlock(&owner->sink->lock);
+}
+
+static void on_owner_free(gpointer data)
+{
+    Owner *owner = data;
+    hv_lock(&owner->sink->lock);
+    owner->sink->n_freed++;
+    hv_unlock(&owner->sink->lock);
+    g_free(owner);
+}
+
+static void on_failed(gpointer user, const GError *error)
+{
+    Sink *sink = user;
+    hv_lock(&sink->lock);
+    sink->n_failed++;
+    g_free(sink->error);
+    sink->error = g_strdup(error->message);
+    hv_unlock(&sink->lock);
+}
+
+static void on_loss(Sink *sink, unsigned *counter, const GError *error)
+{
+    hv_lock(&sink->lock);
+    ++*counter;
+    g_free(sink->loss);
+    sink->loss = g_strdup(error->message);
+    sink->scored_before_loss = sink->n_scored;
+    hv_unlock(&sink->lock);
+}
+
+static void on_fell_back(gpointer user, const GError *error)
+{
+    on_loss(user, &((Sink *)user)->n_fell_back, error);
+}
+
+static void on_broke(gpointer user, const GError *error)
+{
+    on_loss(user, &((Sink *)user)->n_broke, error);
+}
+
+static const HvMeterCallbacks callbacks = {on_scored, on_pictures_done, on_owner_free, on_failed,
+                                           NULL,      on_fell_back,     on_broke};
+
+static Sink *sink_new(void)
+{
+    Sink *sink = g_new0(Sink, 1);
+    hv_lock_init(&sink->lock);
+    hv_cond_init(&sink->cond);
+    return sink;
+}
+
+static void sink_free(Sink *sink)
+{
+    hv_cond_clear(&sink->cond);
+    hv_lock_clear(&sink->lock);
+    g_free(sink->error);
+    g_free(sink->loss);
+    g_free(sink);
+}
+
+static void sink_block(Sink *sink, gboolean blocked)
+{
+    hv_lock(&sink->lock);
+    sink->blocked = blocked;
+    hv_cond_broadcast(&sink->cond);
+    hv_unlock(&sink->lock);
+}
+
+static void sink_await(Sink *sink, const unsigned *counter, unsigned value)
+{
+    hv_lock(&sink->lock);
+    while (*counter != value)
+        hv_cond_wait(&sink->cond, &sink->lock);
+    hv_unlock(&sink->lock);
+}
+
+static HvMeter *meter_try(const char *text, Fake *fake, gboolean fallback, Sink *sink,
+                          GError **error)
+{
+    GPtrArray *features = hv_features_parse_from(table, text, NULL);
+    for (unsigned i = 0; i < features->len; i++)
+        ((HvFeature *)g_ptr_array_index(features, i))->on_gpu = TRUE;
+    HvMeterConfig config = {format, features, 1, SLOTS + 1, &fake->base, fallback};
+    HvMeter *meter = hv_meter_new(&config, &callbacks, sink, error);
+    g_ptr_array_unref(features);
+    return meter;
+}
+
+static HvMeter *meter_make(const char *text, Fake *fake, gboolean fallback, Sink *sink)
+{
+    GError *error = NULL;
+    HvMeter *meter = meter_try(text, fake, fallback, sink, &error);
+    g_assert_no_error(error);
+    hv_meter_score_names(meter, &sink->n_names);
+    return meter;
+}
+
+static void submit(HvMeter *meter, Sink *sink, unsigned from, unsigned to)
+{
+    for (unsigned value = from; value <= to; value++) {
+        Owner *owner = g_new0(Owner, 1);
+        HvPair pair = {.owner = owner};
+        owner->sink = sink;
+        owner->value = value;
+        for (unsigned i = 0; i < 2; i++) {
+            for (unsigned j = 0; j < SAMPLES; j++)
+                owner->samples[i][j] = value + i;
+            (i ? &pair.distorted : &pair.reference)->plane[0] =
+                (HvPlane){owner->samples[i], SIDE * 2, 2, 0};
+        }
+        g_assert_true(hv_meter_submit(meter, &pair));
+    }
+}
+
+static void finish(HvMeter *meter, Sink *sink, Fake *fake)
+{
+    hv_meter_free(meter, FOREVER);
+    g_assert_cmpuint(sink->n_done, ==, sink->n_freed);
+    g_assert_cmpint(g_atomic_int_get(&gpu_instances), ==, 0);
+    g_assert_cmpint(g_atomic_int_get(&cpu_instances), ==, 0);
+    sink_free(sink);
+    fake_end(fake);
+}
+
+/* Tests */
+
+static void test_order(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(NOTHING, 0);
+    HvMeter *meter = meter_make("both,step", fake, TRUE, sink);
+    submit(meter, sink, 1, 50);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 50);
+    for (unsigned i = 0; i < 50; i++) {
+        const double expected[] = {i + 1, 1, i > 0, 0};
+        g_assert_cmpuint(sink->order[i], ==, i + 1);
+        g_assert_cmpmem(sink->scores[i], sizeof expected, expected, sizeof expected);
+    }
+    g_assert_cmpuint(sink->n_fell_back + sink->n_broke + sink->n_failed, ==, 0);
+    g_assert_cmpuint(fake->count[COLLECT], ==, 50);
+    finish(meter, sink, fake);
+}
+
+/* As many pairs as there are slots are on the device before the first is waited for. If not, this
+ * hangs. */
+static void test_ahead(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(NOTHING, 0);
+    HvMeter *meter = meter_make("both", fake, TRUE, sink);
+    sink_block(sink, TRUE);
+    submit(meter, sink, 1, 1);
+    sink_await(sink, &sink->waiting, 1);
+    fake_allow(fake, 1 + SLOTS);
+    submit(meter, sink, 2, 1 + SLOTS);
+    sink_block(sink, FALSE);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpuint(fake->most_out, ==, SLOTS);
+    g_assert_cmpuint(sink->n_scored, ==, 1 + SLOTS);
+    finish(meter, sink, fake);
+}
+
+/* What is right of 20 pairs, however many of them the GPU measured. */
+static unsigned check_scores(const Sink *sink, unsigned step)
+{
+    unsigned on_gpu = 0;
+    for (unsigned i = 0; i < sink->n_scored; i++) {
+        g_assert_cmpuint(sink->order[i], ==, i + 1);
+        g_assert_cmpfloat(sink->scores[i][0], ==, i + 1);
+        if (sink->scores[i][1] == 1)
+            g_assert_cmpuint(on_gpu++, ==, i);
+        if (step)
+            g_assert_cmpfloat(sink->scores[i][2], ==, i > 0);
+    }
+    return on_gpu;
+}
+
+static void check_fall_back(Call call, unsigned at)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(call, at);
+    HvMeter *meter = meter_make("both,step", fake, TRUE, sink);
+    char *expected = g_strdup_printf("%s failed", call_names[call]);
+    submit(meter, sink, 1, 20);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_fell_back, ==, 1);
+    g_assert_cmpuint(sink->n_broke, ==, 0);
+    g_assert_cmpstr(sink->loss, ==, expected);
+    g_assert_cmpuint(sink->n_failed, ==, 0);
+    g_assert_cmpuint(sink->n_scored, ==, 20);
+    g_assert_cmpuint(sink->n_freed, ==, 20);
+    unsigned on_gpu = check_scores(sink, 1);
+    g_assert_cmpuint(on_gpu, ==, sink->scored_before_loss);
+    g_assert_cmpuint(on_gpu, <=, at);
+    g_assert_cmpuint(on_gpu + SLOTS, >=, at + (call >= WAIT ? SLOTS : 1));
+    g_assert_cmpuint(fake->n_freed, ==, 1);
+    g_assert_cmpuint(fake->count[call], ==, at + 1);
+    finish(meter, sink, fake);
+    g_free(expected);
+}
+
+static void check_break(Call call, unsigned at)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(call, at);
+    HvMeter *meter = meter_make("step,both", fake, FALSE, sink);
+    submit(meter, sink, 1, 20);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_fell_back, ==, 0);
+    g_assert_cmpuint(sink->n_broke, ==, 1);
+    g_assert_cmpuint(sink->n_scored, ==, sink->scored_before_loss);
+    g_assert_cmpuint(sink->n_scored + sink->n_failed, ==, 20);
+    g_assert_cmpuint(sink->n_freed, ==, 20);
+    g_assert_cmpstr(sink->error, ==, sink->loss);
+    g_assert_cmpuint(sink->n_scored, <=, at);
+    finish(meter, sink, fake);
+}
+
+static void test_failures(void)
+{
+    for (Call call = STAGE; call < N_CALLS; call++)
+        for (unsigned at = 0; at < 9; at += 1 + at / 2) {
+            check_fall_back(call, at);
+            check_break(call, at);
+        }
+}
+
+/* There is nothing to fall back to. */
+static void check_no_way_back(const char *text, const char *message)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(WAIT, 4);
+    HvMeter *meter = meter_make(text, fake, TRUE, sink);
+    submit(meter, sink, 1, 20);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_fell_back, ==, 0);
+    g_assert_cmpuint(sink->n_broke, ==, 1);
+    g_assert_cmpstr(sink->loss, ==, message);
+    g_assert_cmpuint(sink->n_scored, ==, 4);
+    g_assert_cmpuint(sink->n_failed, ==, 16);
+    finish(meter, sink, fake);
+}
+
+static void test_no_way_back(void)
+{
+    check_no_way_back("only", "only cannot be measured on the CPU; and wait failed");
+    check_no_way_back("step,poor", "no memory; and wait failed");
+}
+
+/* A score that the GPU still owed for a pair whose pictures are gone is reported as failed. */
+static void test_late(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(WAIT, 5);
+    HvMeter *meter = meter_make("late", fake, TRUE, sink);
+    submit(meter, sink, 1, 20);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_fell_back, ==, 1);
+    g_assert_cmpuint(sink->n_failed, ==, 1);
+    g_assert_cmpstr(sink->error, ==, "wait failed");
+    g_assert_cmpuint(sink->n_scored, ==, 19);
+    for (unsigned i = 0; i < 19; i++) {
+        g_assert_cmpuint(sink->order[i], ==, i + 1 + (i >= 4));
+        g_assert_cmpfloat(sink->scores[i][0], ==, sink->order[i]);
+        g_assert_cmpfloat(sink->scores[i][1], ==, i < 4);
+    }
+    finish(meter, sink, fake);
+}
+
+/* Metrics on the CPU get every pair once, also that in whose middle the GPU was lost. */
+static void test_lag(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(COLLECT, 5);
+    HvMeter *meter = meter_make("lag,both", fake, TRUE, sink);
+    submit(meter, sink, 1, 20);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 19);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 20);
+    g_assert_cmpuint(check_scores(sink, 0), ==, 0);
+    for (unsigned i = 0; i < 20; i++) {
+        g_assert_cmpfloat(sink->scores[i][2], ==, i + 1);
+        g_assert_cmpfloat(sink->scores[i][3], ==, i < 5);
+    }
+    finish(meter, sink, fake);
+}
+
+/* Pairs on the device are dropped; the slots go on in turn. */
+static void check_drop(Call call, unsigned at)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(call, at);
+    HvMeter *meter = meter_make("both,step", fake, TRUE, sink);
+    sink_block(sink, TRUE);
+    submit(meter, sink, 1, 1);
+    sink_await(sink, &sink->waiting, 1);
+    submit(meter, sink, 2, 1 + SLOTS);
+    g_assert_cmpuint(hv_meter_drop(meter), ==, SLOTS);
+    sink_block(sink, FALSE);
+    submit(meter, sink, 10, 20);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 12);
+    g_assert_cmpuint(sink->n_failed, ==, 0);
+    g_assert_cmpuint(sink->n_freed, ==, 12 + SLOTS);
+    for (unsigned i = 1; i < 12; i++) {
+        g_assert_cmpuint(sink->order[i], ==, 9 + i);
+        g_assert_cmpfloat(sink->scores[i][0], ==, 9 + i);
+        g_assert_cmpfloat(sink->scores[i][2], ==, i > 1);
+    }
+    g_assert_cmpuint(sink->n_fell_back, ==, call != NOTHING);
+    finish(meter, sink, fake);
+}
+
+static void test_drop(void)
+{
+    check_drop(NOTHING, 0);
+    check_drop(WAIT, 1);
+    check_drop(COLLECT, 2);
+}
+
+static void test_free_in_flight(void)
+{
+    for (Call call = NOTHING; call < N_CALLS; call++) {
+        Sink *sink = sink_new();
+        Fake *fake = fake_new(call, 1);
+        HvMeter *meter = meter_make("both,step", fake, call % 2, sink);
+        submit(meter, sink, 1, SLOTS + 1);
+        finish(meter, sink, fake);
+    }
+}
+
+/* No metric measures on it. */
+static void test_unused(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(STAGE, 0);
+    HvMeter *meter = meter_make("step", fake, TRUE, sink);
+    g_assert_cmpuint(fake->n_freed, ==, 1);
+    submit(meter, sink, 1, 20);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 20);
+    g_assert_cmpuint(fake->count[STAGE], ==, 0);
+    finish(meter, sink, fake);
+}
+
+/* The backend stays the caller's. */
+static void test_refused(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(NOTHING, 0);
+    GError *error = NULL;
+    g_assert_null(meter_try("both,stillborn", fake, TRUE, sink, &error));
+    g_assert_error(error, HV_ERROR, HV_ERROR_MEMORY);
+    g_error_free(error);
+    g_assert_cmpuint(fake->n_freed, ==, 0);
+    fake->base.ops->free(&fake->base);
+    finish(NULL, sink, fake);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/backend/order", test_order);
+    g_test_add_func("/backend/ahead", test_ahead);
+    g_test_add_func("/backend/failures", test_failures);
+    g_test_add_func("/backend/no-way-back", test_no_way_back);
+    g_test_add_func("/backend/late", test_late);
+    g_test_add_func("/backend/lag", test_lag);
+    g_test_add_func("/backend/drop", test_drop);
+    g_test_add_func("/backend/free-in-flight", test_free_in_flight);
+    g_test_add_func("/backend/unused", test_unused);
+    g_test_add_func("/backend/refused", test_refused);
+    return g_test_run();
+}
