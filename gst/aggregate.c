@@ -14,227 +14,6 @@
 /* And how many of them do, whatever their times say. */
 #define LIVE_FRAMES 300
 
-/* Running times are kept away from where sums of them overflow: 73 years. */
-#define MAX_TIME ((guint64) G_MAXINT64 / 4)
-
-/* Frames in */
-
-static GstClockTime
-frame_duration (const GstHipVmafStream * stream, GstBuffer * buffer,
-    GstClockTime pts)
-{
-  const GstVideoInfo *info = stream->format ? &stream->format->info : NULL;
-
-  if (GST_BUFFER_DURATION_IS_VALID (buffer))
-    return GST_BUFFER_DURATION (buffer);
-  if (info != NULL && GST_VIDEO_INFO_FPS_N (info) > 0)
-    return gst_util_uint64_scale_int (GST_SECOND, GST_VIDEO_INFO_FPS_D (info),
-        GST_VIDEO_INFO_FPS_N (info));
-  if (GST_CLOCK_TIME_IS_VALID (stream->last_pts) && pts > stream->last_pts)
-    return pts - stream->last_pts;
-  return GST_CLOCK_TIME_NONE;
-}
-
-static GstClockTime
-frame_pts (const GstHipVmafStream * stream, GstBuffer * buffer,
-    const GstSegment * segment)
-{
-  if (GST_BUFFER_PTS_IS_VALID (buffer))
-    return GST_BUFFER_PTS (buffer);
-  if (!GST_CLOCK_TIME_IS_VALID (stream->last_pts))
-    return segment->start;
-  if (!GST_CLOCK_TIME_IS_VALID (stream->last_duration))
-    return stream->last_pts;
-  return stream->last_pts + stream->last_duration;
-}
-
-static void
-get_segment (GstAggregatorPad * pad, GstSegment * segment)
-{
-  GST_OBJECT_LOCK (pad);
-  *segment = pad->segment;
-  GST_OBJECT_UNLOCK (pad);
-}
-
-/* When the frame was captured, as far as the clock of the pipeline tells. */
-static gint64
-capture_time (GstHipVmaf * self, gint64 time)
-{
-  GstClockTime now = gst_element_get_current_running_time (GST_ELEMENT (self));
-  gint64 age = 0;
-
-  if (GST_CLOCK_TIME_IS_VALID (now))
-    age = ((gint64) now - time) / (gint64) GST_USECOND;
-  return g_get_real_time () - age;
-}
-
-static GstClockTime
-end_of (GstClockTime start, GstClockTime duration)
-{
-  if (!GST_CLOCK_TIME_IS_VALID (duration))
-    return start;
-  return duration < GST_CLOCK_TIME_NONE - start ? start + duration
-      : GST_CLOCK_TIME_NONE;
-}
-
-/* FALSE when the frame lies outside the segment: it is not part of the stream. */
-static gboolean
-set_times (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
-{
-  GstHipVmafStream *stream = &self->stream[side];
-  GstSegment segment;
-  guint64 time = 0;
-  gint sign;
-
-  get_segment (self->pad[side], &segment);
-  if (segment.format != GST_FORMAT_TIME || segment.rate <= 0) {
-    if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_UNTIMED))
-      GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-          ("%s has a segment in %s at rate %g: only segments in time that play "
-              "forward can be paired. Its frames pass unmeasured.",
-              GST_PAD_NAME (self->pad[side]),
-              gst_format_get_name (segment.format), segment.rate), (NULL));
-    return TRUE;
-  }
-  frame->pts = frame_pts (stream, frame->buffer, &segment);
-  frame->duration = frame_duration (stream, frame->buffer, frame->pts);
-  stream->last_pts = frame->pts;
-  stream->last_duration = frame->duration;
-  if (!gst_segment_clip (&segment, GST_FORMAT_TIME, frame->pts,
-          end_of (frame->pts, frame->duration), NULL, NULL))
-    return FALSE;
-  sign = gst_segment_to_running_time_full (&segment, GST_FORMAT_TIME,
-      frame->pts, &time);
-  frame->kind = GST_HIP_VMAF_FRAME_TIMED;
-  frame->time = sign * (gint64) MIN (time, MAX_TIME);
-  frame->stream_time =
-      gst_segment_to_stream_time (&segment, GST_FORMAT_TIME, frame->pts);
-  if (self->live && side == GST_HIP_VMAF_REFERENCE)
-    frame->utc = capture_time (self, frame->time);
-  return TRUE;
-}
-
-static void
-release (GstHipVmafFrame * frame)
-{
-  gst_clear_buffer (&frame->buffer);
-  g_clear_pointer (&frame->format, gst_hip_vmaf_format_unref);
-}
-
-static void
-leave_unpaired (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
-{
-  if (frame->kind != GST_HIP_VMAF_FRAME_GAP) {
-    GST_LOG_OBJECT (self->pad[side], "unpaired: %" GST_STIME_FORMAT,
-        GST_STIME_ARGS (frame->time));
-    gst_hip_vmaf_scorer_count (self->scorer,
-        G_STRUCT_OFFSET (GstHipVmafStats, unpaired) + side * sizeof (guint64),
-        1);
-  }
-  release (frame);
-}
-
-static GstBuffer *
-init_frame (GstHipVmafFrame * frame, GstBuffer * buffer)
-{
-  memset (frame, 0, sizeof (*frame));
-  frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
-  frame->pts = frame->duration = frame->stream_time = GST_CLOCK_TIME_NONE;
-  frame->buffer = buffer;
-  return buffer;
-}
-
-/* A buffer without data stands for the time in which there is no picture. */
-static void
-add_gap (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
-{
-  frame->buffer = NULL;
-  frame->kind = GST_HIP_VMAF_FRAME_GAP;
-  gst_hip_vmaf_pairing_add (self->pairing, side, frame);
-}
-
-/* Takes a buffer off the pad. Returns it (a reference for the caller) with what is known of it in
- * `frame`, or NULL. */
-static GstBuffer *
-take (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
-{
-  GstHipVmafStream *stream = &self->stream[side];
-  GstBuffer *buffer = gst_aggregator_pad_pop_buffer (self->pad[side]);
-  gboolean inside;
-
-  if (init_frame (frame, buffer) == NULL)
-    return NULL;
-  inside = set_times (self, side, frame);
-  if (gst_buffer_get_size (buffer) == 0) {
-    if (inside && frame->kind == GST_HIP_VMAF_FRAME_TIMED)
-      add_gap (self, side, frame);
-    return buffer;
-  }
-
-  gst_hip_vmaf_scorer_count (self->scorer,
-      G_STRUCT_OFFSET (GstHipVmafStats, frames) + side * sizeof (guint64), 1);
-  gst_buffer_ref (buffer);
-  if (!inside) {
-    leave_unpaired (self, side, frame);
-    return buffer;
-  }
-  if (stream->format != NULL)
-    frame->format = gst_hip_vmaf_format_ref (stream->format);
-  else
-    frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
-  if (side == GST_HIP_VMAF_REFERENCE && frame->kind == GST_HIP_VMAF_FRAME_TIMED)
-    self->newest_time = frame->time;
-  gst_hip_vmaf_pairing_add (self->pairing, side, frame);
-  return buffer;
-}
-
-/* A gap of the distorted stream stays on its pad until it is used up: the base class goes on with
- * the reference only while both pads have something. TRUE when there is one. */
-static gboolean
-hold_gap (GstHipVmaf * self)
-{
-  GstAggregatorPad *pad = self->pad[GST_HIP_VMAF_DISTORTED];
-  GstBuffer *buffer = gst_aggregator_pad_peek_buffer (pad);
-  GstHipVmafFrame frame;
-
-  if (buffer != NULL && gst_buffer_get_size (buffer) == 0) {
-    init_frame (&frame, buffer);
-    if (set_times (self, GST_HIP_VMAF_DISTORTED, &frame)
-        && frame.kind == GST_HIP_VMAF_FRAME_TIMED) {
-      add_gap (self, GST_HIP_VMAF_DISTORTED, &frame);
-      self->gap_held = TRUE;
-    }
-  }
-  gst_clear_buffer (&buffer);
-  return self->gap_held;
-}
-
-static void
-let_gap_go (GstHipVmaf * self)
-{
-  if (!self->gap_held
-      || gst_hip_vmaf_pairing_has_gap (self->pairing, GST_HIP_VMAF_DISTORTED))
-    return;
-  gst_aggregator_pad_drop_buffer (self->pad[GST_HIP_VMAF_DISTORTED]);
-  self->gap_held = FALSE;
-}
-
-/* FALSE when the pad has nothing. */
-static gboolean
-take_distorted (GstHipVmaf * self)
-{
-  GstHipVmafFrame frame;
-  GstBuffer *buffer;
-
-  if (hold_gap (self))
-    return TRUE;
-  buffer = take (self, GST_HIP_VMAF_DISTORTED, &frame);
-  if (buffer == NULL)
-    return FALSE;
-  gst_buffer_unref (buffer);
-  return TRUE;
-}
-
 /* Pairs */
 
 /* FALSE when the two cannot be measured against each other: an error before anything was, else
@@ -300,8 +79,8 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
   gboolean measured = self->next_index % self->run_subsample == 0;
 
   if (!check_formats (self, reference->format, distorted->format)) {
-    leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
-    leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
+    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
+    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
     return;
   }
   warn_about_formats (self, reference->format, distorted->format);
@@ -313,16 +92,16 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
             ("A buffer cannot be read as its caps say (it is too small, or its "
                 "memory cannot be mapped): such frames count as unpaired."),
             (NULL));
-      leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
-      leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
+      gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
+      gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
       return;
     }
     g_queue_push_tail (&self->ready, pair);
   }
   self->next_index++;
   GST_HIP_VMAF_COUNT (self->scorer, pairs, 1);
-  release (reference);
-  release (distorted);
+  gst_hip_vmaf_release (reference);
+  gst_hip_vmaf_release (distorted);
 }
 
 static void
@@ -336,17 +115,16 @@ decide (GstHipVmaf * self)
         accept (self, &reference, &distorted);
         break;
       case GST_HIP_VMAF_UNPAIRED_REFERENCE:
-        leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
+        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
         break;
       case GST_HIP_VMAF_UNPAIRED_DISTORTED:
-        leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
+        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
         break;
       case GST_HIP_VMAF_UNPAIRED_BOTH:
-        leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
-        leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
+        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
+        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
         break;
       case GST_HIP_VMAF_UNDECIDED:
-        let_gap_go (self);
         return;
     }
   }
@@ -403,7 +181,7 @@ expire (GstHipVmaf * self, GstClockTime latency)
       || (gst_hip_vmaf_pairing_waiting (self->pairing, GST_HIP_VMAF_REFERENCE)
           > LIVE_FRAMES && gst_hip_vmaf_pairing_pop (self->pairing,
               GST_HIP_VMAF_REFERENCE, &frame)))
-    leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &frame);
+    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &frame);
   while ((pair = g_queue_peek_head (&self->ready)) != NULL
       && (pair->time < oldest || self->ready.length > LIVE_FRAMES)) {
     gst_hip_vmaf_pair_free (g_queue_pop_head (&self->ready));
@@ -419,22 +197,32 @@ expire (GstHipVmaf * self, GstClockTime latency)
 /* The reference out */
 
 static GstFlowReturn
-push (GstHipVmaf * self, GstBuffer * buffer, const GstHipVmafFrame * frame)
+push_gap (GstHipVmaf * self, GstBuffer * buffer, GstClockTime pts)
 {
+  GstEvent *event;
+
+  if (!GST_CLOCK_TIME_IS_VALID (pts))
+    return GST_FLOW_OK;
+  event = gst_event_new_gap (pts, GST_BUFFER_DURATION (buffer));
+  if (gst_buffer_get_custom_meta (buffer, "GstAggregatorMissingDataMeta"))
+    gst_event_set_gap_flags (event, GST_GAP_FLAG_MISSING_DATA);
+  gst_hip_vmaf_push_event (self, event);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+push (GstHipVmaf * self)
+{
+  GstClockTime pts = self->stream[GST_HIP_VMAF_REFERENCE].held_pts;
+  GstBuffer *buffer = gst_hip_vmaf_let_go (self, GST_HIP_VMAF_REFERENCE);
   GstFlowReturn flow;
 
-  if (gst_buffer_get_size (buffer) == 0) {
-    GstEvent *gap = NULL;
-
-    if (GST_CLOCK_TIME_IS_VALID (frame->pts))
-      gap = gst_event_new_gap (frame->pts, GST_BUFFER_DURATION (buffer));
-    if (gap != NULL
-        && gst_buffer_get_custom_meta (buffer, "GstAggregatorMissingDataMeta"))
-      gst_event_set_gap_flags (gap, GST_GAP_FLAG_MISSING_DATA);
-    gst_buffer_unref (buffer);
-    if (gap != NULL)
-      gst_hip_vmaf_push_event (self, gap);
+  if (buffer == NULL)
     return GST_FLOW_OK;
+  if (gst_buffer_get_size (buffer) == 0) {
+    flow = push_gap (self, buffer, pts);
+    gst_buffer_unref (buffer);
+    return flow;
   }
   gst_aggregator_selected_samples (GST_AGGREGATOR (self),
       GST_BUFFER_PTS (buffer), GST_BUFFER_DTS (buffer),
@@ -443,13 +231,46 @@ push (GstHipVmaf * self, GstBuffer * buffer, const GstHipVmafFrame * frame)
   return flow == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : flow;
 }
 
-/* The last decisions: no more frames will come. */
+static void
+drop_distorted (GstHipVmaf * self)
+{
+  GstBuffer *buffer = gst_hip_vmaf_let_go (self, GST_HIP_VMAF_DISTORTED);
+
+  gst_clear_buffer (&buffer);
+}
+
+/* Decides as far as that goes, offers the meter what came of it, and lets go of the buffers that
+ * need not stay on their pads. A reference frame stays while there is no distorted one at hand: as
+ * soon as there is, a second one may be needed to tell which is nearer, and in a pipeline without
+ * queues it comes only after the next reference frame. */
+static GstFlowReturn
+settle (GstHipVmaf * self)
+{
+  GstHipVmafStream *ref = &self->stream[GST_HIP_VMAF_REFERENCE];
+  GstHipVmafStream *dist = &self->stream[GST_HIP_VMAF_DISTORTED];
+  gboolean no_ref, no_dist;
+
+  decide (self);
+  submit (self, FALSE);
+  no_ref = gst_hip_vmaf_pairing_is_empty (self->pairing,
+      GST_HIP_VMAF_REFERENCE);
+  no_dist = gst_hip_vmaf_pairing_is_empty (self->pairing,
+      GST_HIP_VMAF_DISTORTED);
+  if (dist->held != NULL && (!dist->held_waits || no_dist))
+    drop_distorted (self);
+  if (ref->held != NULL && (self->live || !ref->held_waits || no_ref
+          || !no_dist))
+    return push (self);
+  return GST_FLOW_OK;
+}
+
+/* No more frames will come: the last decisions. */
 static GstFlowReturn
 finish (GstHipVmaf * self, GstFlowReturn flow)
 {
   for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++)
     gst_hip_vmaf_pairing_set_ended (self->pairing, side, TRUE);
-  decide (self);
+  settle (self);
   submit (self, TRUE);
   return self->failed ? GST_FLOW_ERROR : flow;
 }
@@ -467,27 +288,32 @@ note_ends (GstHipVmaf * self)
 }
 
 /* Takes what is needed to go on: live, the reference in any case. What the distorted stream has is
- * taken only for a reference frame, so that the end does not depend on who comes first. TRUE if
- * there was anything. */
-static gboolean
-take_all (GstHipVmaf * self, GstBuffer ** out, GstHipVmafFrame * frame)
+ * taken only for a reference frame, so that the end does not depend on who comes first. `any` is set
+ * if anything moved. */
+static GstFlowReturn
+take_all (GstHipVmaf * self, gboolean * any)
 {
-  gboolean any;
+  GstFlowReturn flow = settle (self);
 
-  *out = NULL;
-  if (self->live || gst_hip_vmaf_pairing_wants (self->pairing,
-          GST_HIP_VMAF_REFERENCE))
-    *out = take (self, GST_HIP_VMAF_REFERENCE, frame);
-  any = *out != NULL;
-  decide (self);
-  while (!self->failed && gst_hip_vmaf_pairing_wants (self->pairing,
-          GST_HIP_VMAF_DISTORTED)
-      && !gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_REFERENCE)
-      && take_distorted (self)) {
-    any = TRUE;
-    decide (self);
+  if (flow == GST_FLOW_OK && (self->live
+          || gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_REFERENCE))
+      && gst_hip_vmaf_take (self, GST_HIP_VMAF_REFERENCE)) {
+    *any = TRUE;
+    flow = settle (self);
   }
-  return any;
+  while (flow == GST_FLOW_OK && !self->failed
+      && gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_DISTORTED)
+      && !gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_REFERENCE)) {
+    if (self->stream[GST_HIP_VMAF_DISTORTED].held != NULL) {
+      *any = TRUE;
+      drop_distorted (self);
+    }
+    if (!gst_hip_vmaf_take (self, GST_HIP_VMAF_DISTORTED))
+      break;
+    *any = TRUE;
+    flow = settle (self);
+  }
+  return flow;
 }
 
 static gboolean
@@ -504,10 +330,8 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
 {
   GstHipVmaf *self = GST_HIP_VMAF (agg);
   GstClockTime latency = gst_aggregator_get_latency (agg);
-  GstFlowReturn flow = GST_FLOW_OK;
-  GstHipVmafFrame frame;
-  GstBuffer *out;
-  gboolean any;
+  gboolean any = FALSE;
+  GstFlowReturn flow;
 
   gst_hip_vmaf_starvation_note (self, FALSE, FALSE);
   gst_hip_vmaf_apply_flush (self);
@@ -518,11 +342,7 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
 
   self->live = GST_CLOCK_TIME_IS_VALID (latency);
   note_ends (self);
-  decide (self);
-  any = take_all (self, &out, &frame);
-  submit (self, FALSE);
-  if (out != NULL)
-    flow = push (self, out, &frame);
+  flow = take_all (self, &any);
   if (self->failed)
     return GST_FLOW_ERROR;
   if (flow == GST_FLOW_EOS || flow == GST_FLOW_ERROR)
@@ -559,45 +379,4 @@ gst_hip_vmaf_get_next_time (GstAggregator * agg)
   if (!gst_aggregator_pad_is_eos (ref))
     return GST_CLOCK_TIME_NONE;
   return waiting ? MAX (self->newest_time, 0) + LIVE_PATIENCE : 0;
-}
-
-/* Flushes */
-
-static void
-drop_side (GstHipVmaf * self, GstHipVmafSide side)
-{
-  GstHipVmafStream *stream = &self->stream[side];
-  GstHipVmafFrame frame;
-
-  while (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame))
-    leave_unpaired (self, side, &frame);
-  stream->last_pts = stream->last_duration = GST_CLOCK_TIME_NONE;
-  if (side == GST_HIP_VMAF_DISTORTED)
-    self->gap_held = FALSE;
-}
-
-void
-gst_hip_vmaf_apply_flush (GstHipVmaf * self)
-{
-  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
-    if (g_atomic_int_compare_and_exchange (&self->stream[side].flushed, TRUE,
-            FALSE))
-      drop_side (self, side);
-  }
-}
-
-void
-gst_hip_vmaf_drop_all (GstHipVmaf * self)
-{
-  GstHipVmafPair *pair;
-
-  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
-    g_atomic_int_set (&self->stream[side].flushed, FALSE);
-    drop_side (self, side);
-  }
-  while ((pair = g_queue_pop_head (&self->ready)) != NULL) {
-    gst_hip_vmaf_pair_free (pair);
-    GST_HIP_VMAF_COUNT (self->scorer, flushed, 1);
-  }
-  gst_hip_vmaf_scorer_drop (self->scorer);
 }

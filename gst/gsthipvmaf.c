@@ -305,7 +305,6 @@ reset_run (GstHipVmaf * self)
   self->stream_start_sent = FALSE;
   self->next_index = 0;
   self->newest_time = 0;
-  self->gap_held = FALSE;
   self->live = self->failed = FALSE;
   self->said = 0;
   g_atomic_int_set (&self->eos_requested, FALSE);

@@ -41,6 +41,9 @@ typedef struct
 {
   GstHipVmafFormat *format;     /* of the last CAPS event */
   GstClockTime last_pts, last_duration; /* of the frame before */
+  GstBuffer *held;              /* the last one taken, still on its pad; or NULL */
+  GstClockTime held_pts;
+  gboolean held_waits;          /* the pairing has it, or had */
   gint flushed;                 /* atomic: what is queued of it is to be dropped */
   gboolean flushing;            /* between FLUSH_START and FLUSH_STOP; object lock */
   guint32 flush_seqnum;         /* of the last FLUSH_START; object lock */
@@ -68,7 +71,6 @@ struct _GstHipVmaf
   GQueue ready;                 /* of GstHipVmafPair that wait for room in the meter */
   guint run_subsample, run_depth;
   gint next_index;
-  gboolean gap_held;            /* dist_sink still holds the gap that is being used up */
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;
   gboolean failed;              /* an error was posted: nothing goes on */
@@ -85,9 +87,20 @@ struct _GstHipVmaf
   gboolean starvation_said;
 };
 
-/* aggregate.c: frames in, pairs to the meter, the reference out */
+/* aggregate.c: pairs to the meter, the reference out */
 GstFlowReturn gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout);
 GstClockTime gst_hip_vmaf_get_next_time (GstAggregator * agg);
+
+/* intake.c: frames off the pads */
+/* Gives the pad's next buffer to the pairing; it stays on the pad, held, until it is let go. FALSE
+ * when there is none. */
+gboolean gst_hip_vmaf_take (GstHipVmaf * self, GstHipVmafSide side);
+/* Takes the held buffer off its pad and returns it; NULL when a flush was faster. */
+GstBuffer *gst_hip_vmaf_let_go (GstHipVmaf * self, GstHipVmafSide side);
+void gst_hip_vmaf_release (GstHipVmafFrame * frame);
+/* Releases the frame and counts it. */
+void gst_hip_vmaf_leave_unpaired (GstHipVmaf * self, GstHipVmafSide side,
+    GstHipVmafFrame * frame);
 /* Drops what is queued of a pad that was flushed. */
 void gst_hip_vmaf_apply_flush (GstHipVmaf * self);
 /* Drops everything that is in flight; the streaming thread is stopped. */

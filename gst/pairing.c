@@ -88,10 +88,9 @@ gst_hip_vmaf_pairing_waiting (GstHipVmafPairing * pairing, GstHipVmafSide side)
 }
 
 gboolean
-gst_hip_vmaf_pairing_has_gap (GstHipVmafPairing * pairing, GstHipVmafSide side)
+gst_hip_vmaf_pairing_is_empty (GstHipVmafPairing * pairing, GstHipVmafSide side)
 {
-  return gst_hip_vmaf_pairing_waiting (pairing, side)
-      < gst_queue_array_get_length (pairing->queue[side]);
+  return gst_queue_array_is_empty (pairing->queue[side]);
 }
 
 gboolean

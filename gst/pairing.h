@@ -73,7 +73,8 @@ gboolean gst_hip_vmaf_pairing_wants (GstHipVmafPairing * pairing,
 guint gst_hip_vmaf_pairing_waiting (GstHipVmafPairing * pairing,
     GstHipVmafSide side);
 
-gboolean gst_hip_vmaf_pairing_has_gap (GstHipVmafPairing * pairing,
+/* Whether neither frames nor gaps are left. */
+gboolean gst_hip_vmaf_pairing_is_empty (GstHipVmafPairing * pairing,
     GstHipVmafSide side);
 
 /* Hands out the earliest frame of the side, TRUE, if its running time is before `time`. */
