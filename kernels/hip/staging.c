@@ -81,6 +81,8 @@ static gboolean make_slot(HvStaging *staging, Slot *slot, GError **error)
     slot->end = hv_hip_event_new(hip, error);
     if (!slot->end || !hv_hip_malloc(hip, staging->slot_bytes, &slot->memory, error))
         return FALSE;
+    for (unsigned side = 0; side < 2; side++)
+        slot->shown.plane[side][0].data = slot->memory + staging->room[side][0].offset;
     slot->bounce = hv_hip_malloc_pinned(hip, staging->slot_bytes, error);
     return slot->bounce != NULL;
 }

@@ -12,7 +12,8 @@ typedef struct HvStaging HvStaging;
 /* A plane as staged: rows of `pitch` bytes, samples `step` bytes apart, words to be shifted right
  * by `shift`. The pitch is a multiple of 16: the source's, or the row rounded up to 256. The bytes
  * between a row's end and the next row are undefined, and may differ from frame to frame, as the
- * pitch may. `data` is aligned to 256, but for the second plane of interleaved chroma. */
+ * pitch may. `data` is aligned to 256, but for the second plane of interleaved chroma.
+ * Luma's is set when the pool is made and never changes. */
 typedef struct HvStagedPlane {
     HvDevice data;
     uint32_t pitch, shift, step;
