@@ -121,4 +121,5 @@ const HvMetricInfo hv_adm_info = {
     .score_names = score_names,
     .validate = validate,
     .cpu = &hv_adm_cpu_ops,
+    .hip = &hv_adm_hip_ops,
 };

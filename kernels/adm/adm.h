@@ -87,6 +87,6 @@ void hv_adm_score(const HvAdmPlan *plan, const HvAdmSums *sums, HvAdmScores *sco
 void hv_adm_deliver(const HvAdmPlan *plan, const HvAdmSums *sums, HvScores *scores);
 
 extern const HvMetricInfo hv_adm_info;
-extern const HvMetricOps hv_adm_cpu_ops;
+extern const HvMetricOps hv_adm_cpu_ops, hv_adm_hip_ops;
 
 #endif

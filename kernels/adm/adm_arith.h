@@ -44,6 +44,18 @@ HV_INLINE int hv_adm_mirror(int i, int n)
     return i < 0 ? 0 : i;
 }
 
+/* The filters, where the samples have 16 bits: the results have 32. */
+HV_INLINE int32_t hv_adm_low16(int32_t s0, int32_t s1, int32_t s2, int32_t s3)
+{
+    return HV_ADM_LO0 * s0 + HV_ADM_LO1 * s1 + HV_ADM_LO2 * s2 + HV_ADM_LO3 * s3;
+}
+
+HV_INLINE int32_t hv_adm_high16(int32_t s0, int32_t s1, int32_t s2, int32_t s3)
+{
+    return HV_ADM_HI0 * s0 + HV_ADM_HI1 * s1 + HV_ADM_HI2 * s2 + HV_ADM_HI3 * s3;
+}
+
+/* The filters, where they have 32. */
 HV_INLINE int64_t hv_adm_low(int64_t s0, int64_t s1, int64_t s2, int64_t s3)
 {
     return HV_ADM_LO0 * s0 + HV_ADM_LO1 * s1 + HV_ADM_LO2 * s2 + HV_ADM_LO3 * s3;
@@ -54,10 +66,24 @@ HV_INLINE int64_t hv_adm_high(int64_t s0, int64_t s1, int64_t s2, int64_t s3)
     return HV_ADM_HI0 * s0 + HV_ADM_HI1 * s1 + HV_ADM_HI2 * s2 + HV_ADM_HI3 * s3;
 }
 
-/* An arithmetic right shift that rounds half up; a shift of 0 leaves the value alone. */
+/* A sample, less the middle of the range. Bits above the depth are no part of it. */
+HV_INLINE int32_t hv_adm_centred(int32_t word, int shift, int depth)
+{
+    return ((word >> shift) & ((1 << depth) - 1)) - (1 << (depth - 1));
+}
+
+/* The filters' results at scale 0, to 16 bits: after the vertical pass (shift: the depth) and after
+ * the horizontal one (shift: 16). */
+HV_INLINE int32_t hv_adm_round16(int32_t value, int shift)
+{
+    return (int16_t)((value + (1 << (shift - 1))) >> shift);
+}
+
+/* An arithmetic right shift that rounds half up, by 0 to 62; a shift of 0 leaves the value alone.
+ */
 HV_INLINE int64_t hv_adm_round_shift(int64_t value, int shift)
 {
-    return shift > 0 ? (value + ((int64_t)1 << (shift - 1))) >> shift : value;
+    return (value + (((int64_t)1 << shift) >> 1)) >> shift;
 }
 
 HV_INLINE uint32_t hv_adm_abs(int32_t value)
@@ -82,20 +108,87 @@ HV_INLINE int hv_adm_aligned(int32_t oh, int32_t ov, int32_t th, int32_t tv)
            dot_sq >= (double)HV_ADM_COS2 * ((double)o_sq / 4096.0) * ((double)t_sq / 4096.0);
 }
 
+/* The same, from estimates in float where they are clear: their error is below 2^-20 of what is
+ * compared. Where 64-bit and double arithmetic is slow, this is not. */
+HV_INLINE int hv_adm_aligned_soon(int32_t oh, int32_t ov, int32_t th, int32_t tv)
+{
+    float foh = (float)oh, fov = (float)ov, fth = (float)th, ftv = (float)tv;
+    float dot = foh * fth + fov * ftv;
+    float both = (foh * foh + fov * fov) * (fth * fth + ftv * ftv);
+    float excess = dot * dot - both * HV_ADM_COS2;
+    float doubt = both * (1.0f / (1 << 18));
+    if (dot > 0.0f && excess < doubt && -excess < doubt)
+        return hv_adm_aligned(oh, ov, th, tv);
+    return dot >= 0.0f && excess >= 0.0f;
+}
+
+/* floor(2^30 / m) for m from 1 to 2^15, from an estimate of 1 / m whose error is at most 2^-17 of
+ * it: the remainder makes it exact, twice, so that the estimate's error, and how the processor
+ * rounds, do not reach the result. */
+HV_INLINE uint32_t hv_adm_reciprocal_from(uint32_t m, float estimate)
+{
+    int32_t q = (int32_t)(estimate * 1073741824.0f);
+    int32_t rest = (1 << 30) - (int32_t)((uint32_t)q * m);
+    int32_t more = (int32_t)((float)rest * estimate);
+    rest -= more * (int32_t)m;
+    q += more;
+    return (uint32_t)(q + (rest >= (int32_t)m) - (rest < 0));
+}
+
+#ifndef HV_RECIPROCAL_ESTIMATE
+#define HV_RECIPROCAL_ESTIMATE(x) (1.0f / (x))
+#endif
+
+/* The same where integers divide slowly. */
+HV_INLINE uint32_t hv_adm_reciprocal(uint32_t m)
+{
+    return hv_adm_reciprocal_from(m, HV_RECIPROCAL_ESTIMATE((float)m));
+}
+
 /* The gain t / o in Q15, limited to 0 and 1: o is cut to 15 significant bits and its reciprocal
- * taken as floor(2^30 / o). Where o is 0 the gain is 1. */
+ * taken as floor(2^30 / o). Where o is 0 the gain is 1, where the signs differ it is 0. */
 HV_INLINE int32_t hv_adm_gain(int32_t o, int32_t t)
 {
     if (o == 0)
         return 32768;
+    if ((o ^ t) < 0)
+        return 0;
     uint32_t magnitude = hv_adm_abs(o);
     int shift = hv_adm_bits(magnitude) - 15;
     if (shift < 0)
         shift = 0;
     uint32_t divisor = (magnitude + ((1u << shift) >> 1)) >> shift;
-    int64_t product = (int64_t)(0x40000000u / divisor) * (o < 0 ? -(int64_t)t : (int64_t)t);
-    int64_t gain = hv_adm_round_shift(product, 15 + shift);
-    return gain < 0 ? 0 : gain > 32768 ? 32768 : (int32_t)gain;
+    uint64_t product = (uint64_t)hv_adm_reciprocal(divisor) * hv_adm_abs(t);
+    uint64_t gain = (product + ((uint64_t)1 << (14 + shift))) >> (15 + shift);
+    return gain > 32768 ? 32768 : (int32_t)gain;
+}
+
+/* The same at scale 0, where coefficients have 16 bits. Twice the reference's magnitude is enough
+ * for a gain of 1: cut to that, products stay within 32 bits. */
+HV_INLINE int32_t hv_adm_gain0(int32_t o, int32_t t)
+{
+    uint32_t magnitude = hv_adm_abs(o), target = hv_adm_abs(t);
+    if (target > 2 * magnitude)
+        target = 2 * magnitude;
+    uint32_t gain = (hv_adm_reciprocal(magnitude | !magnitude) * target + 16384) >> 15;
+    gain = gain > 32768 ? 32768 : gain;
+    return o == 0 ? 32768 : (o ^ t) < 0 ? 0 : (int32_t)gain;
+}
+
+/* What an aligned coefficient counts as: the restored one enhanced by `limit`, but no more than the
+ * distorted one, t. `o` has t's sign. */
+HV_INLINE int32_t hv_adm_enhance(int32_t o, int32_t t, int32_t restored, double limit)
+{
+    double enhanced = restored * limit, target = t;
+    return (int32_t)(o > 0 ? (enhanced < target ? enhanced : target)
+                           : (enhanced > target ? enhanced : target));
+}
+
+/* The same for a whole limit, which doubles hold exactly. */
+HV_INLINE int32_t hv_adm_enhance_whole(int32_t o, int32_t t, int32_t restored, int32_t limit)
+{
+    int64_t enhanced = (int64_t)restored * limit;
+    return (int32_t)(o > 0 ? (enhanced < t ? enhanced : t) : (enhanced > t ? enhanced : t));
 }
 
 /* Decouples one coefficient: o of the reference, t of the distorted. `limit`, at least 1, bounds
@@ -104,12 +197,32 @@ HV_INLINE HvAdmSplit hv_adm_decouple(int32_t o, int32_t t, int aligned, double l
 {
     int32_t gain = hv_adm_gain(o, t);
     int32_t restored = (int32_t)(((int64_t)gain * o + 16384) >> 15);
-    if (aligned && gain > 0 && o != 0) {
-        double enhanced = restored * limit;
-        double target = t;
-        restored = (int32_t)(o > 0 ? (enhanced < target ? enhanced : target)
-                                   : (enhanced > target ? enhanced : target));
-    }
+    if (aligned && gain > 0 && o != 0)
+        restored = hv_adm_enhance(o, t, restored, limit);
+    HvAdmSplit split = {restored, t - restored};
+    return split;
+}
+
+/* The same for a whole limit. */
+HV_INLINE HvAdmSplit hv_adm_decouple_whole(int32_t o, int32_t t, int aligned, int32_t limit)
+{
+    int32_t gain = hv_adm_gain(o, t);
+    int32_t restored = (int32_t)(((int64_t)gain * o + 16384) >> 15);
+    if (aligned && gain > 0 && o != 0)
+        restored = hv_adm_enhance_whole(o, t, restored, limit);
+    HvAdmSplit split = {restored, t - restored};
+    return split;
+}
+
+/* The same for a whole limit of at most 100 at scale 0, where 32 bits hold everything. */
+HV_INLINE HvAdmSplit hv_adm_decouple0_whole(int32_t o, int32_t t, int aligned, int32_t limit)
+{
+    int32_t gain = hv_adm_gain0(o, t);
+    int32_t restored = (gain * o + 16384) >> 15;
+    int32_t enhanced = restored * limit;
+    enhanced = o > 0 ? (enhanced < t ? enhanced : t) : (enhanced > t ? enhanced : t);
+    if (aligned && gain > 0 && o != 0)
+        restored = enhanced;
     HvAdmSplit split = {restored, t - restored};
     return split;
 }

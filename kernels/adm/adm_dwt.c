@@ -37,11 +37,10 @@ static void pad32(int32_t *row, int width)
     row[width + 1] = right1;
 }
 
-/* Sample j of a plane, less the middle of the range. Bits above the depth are no part of it. */
 static inline int32_t centred(const void *row, int j, int bytes, int shift, int depth)
 {
-    int32_t sample = bytes == 1 ? ((const uint8_t *)row)[j] : ((const uint16_t *)row)[j] >> shift;
-    return (sample & ((1 << depth) - 1)) - (1 << (depth - 1));
+    int32_t word = bytes == 1 ? ((const uint8_t *)row)[j] : ((const uint16_t *)row)[j];
+    return hv_adm_centred(word, shift, depth);
 }
 
 static inline void vertical0_scalar(const Rows *rows, int from, int to, int bytes, int shift,
@@ -52,12 +51,9 @@ static inline void vertical0_scalar(const Rows *rows, int from, int to, int byte
         int32_t s1 = centred(rows->row[1], j, bytes, shift, depth);
         int32_t s2 = centred(rows->row[2], j, bytes, shift, depth);
         int32_t s3 = centred(rows->row[3], j, bytes, shift, depth);
-        int32_t l = HV_ADM_LO0 * s0 + HV_ADM_LO1 * s1 + HV_ADM_LO2 * s2 + HV_ADM_LO3 * s3;
-        low[j] = (int16_t)((l + (1 << (depth - 1))) >> depth);
-        if (high) {
-            int32_t h = HV_ADM_HI0 * s0 + HV_ADM_HI1 * s1 + HV_ADM_HI2 * s2 + HV_ADM_HI3 * s3;
-            high[j] = (int16_t)((h + (1 << (depth - 1))) >> depth);
-        }
+        low[j] = hv_adm_round16(hv_adm_low16(s0, s1, s2, s3), depth);
+        if (high)
+            high[j] = hv_adm_round16(hv_adm_high16(s0, s1, s2, s3), depth);
     }
 }
 
@@ -135,16 +131,14 @@ static inline void vertical0(const Rows *rows, int width, int bytes, int shift, 
 
 static inline int16_t tap_low16(const int16_t *t, int j)
 {
-    int32_t v = HV_ADM_LO0 * t[2 * j - 1] + HV_ADM_LO1 * t[2 * j] + HV_ADM_LO2 * t[2 * j + 1] +
-                HV_ADM_LO3 * t[2 * j + 2];
-    return (int16_t)((v + 32768) >> 16);
+    const int16_t *s = t + 2 * j;
+    return hv_adm_round16(hv_adm_low16(s[-1], s[0], s[1], s[2]), 16);
 }
 
 static inline int16_t tap_high16(const int16_t *t, int j)
 {
-    int32_t v = HV_ADM_HI0 * t[2 * j - 1] + HV_ADM_HI1 * t[2 * j] + HV_ADM_HI2 * t[2 * j + 1] +
-                HV_ADM_HI3 * t[2 * j + 2];
-    return (int16_t)((v + 32768) >> 16);
+    const int16_t *s = t + 2 * j;
+    return hv_adm_round16(hv_adm_high16(s[-1], s[0], s[1], s[2]), 16);
 }
 
 static void horizontal0_low(const int16_t *t, int width, int16_t *out)
@@ -238,8 +232,8 @@ static void vertical1(const Rows *rows, int width, int32_t *low, int32_t *high)
     }
 #else
     for (int j = 0; j < width; j++) {
-        low[j] = (int32_t)hv_adm_low(r[0][j], r[1][j], r[2][j], r[3][j]);
-        high[j] = (int32_t)hv_adm_high(r[0][j], r[1][j], r[2][j], r[3][j]);
+        low[j] = hv_adm_low16(r[0][j], r[1][j], r[2][j], r[3][j]);
+        high[j] = hv_adm_high16(r[0][j], r[1][j], r[2][j], r[3][j]);
     }
 #endif
 }

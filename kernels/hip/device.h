@@ -23,6 +23,13 @@
 #define HV_INLINE          static __device__ __forceinline__
 #endif
 
+/* Before a loop that must vanish, so that what it indexes stays in registers. */
+#if defined __HIP_DEVICE_COMPILE__ || defined __CUDACC__
+#define HV_UNROLL _Pragma("unroll")
+#else
+#define HV_UNROLL
+#endif
+
 /* Without the address space the AMD compiler cannot know that a pointer loaded from memory is
  * global, and makes flat instructions of every access through it. */
 #if defined __HIP_DEVICE_COMPILE__ && defined __AMDGCN__

@@ -76,15 +76,21 @@ void adm_measure_end(void)
         g_clear_pointer(&slices[threads], hv_slices_free);
 }
 
+void adm_collect(const HvMetricOps *ops, HvMetric *metric, const HvSubject *subject,
+                 AdmResult *result)
+{
+    HvScores scores = {result->score, NULL};
+    GError *error = NULL;
+    ops->collect(metric, subject, &scores, &error);
+    g_assert_no_error(error);
+    memcpy(result->sums, seen, sizeof seen);
+}
+
 static void collect(HvMetric *metric, const HvPicture *reference, const HvPicture *distorted,
                     AdmResult *result)
 {
-    HvScores scores = {result->score, NULL};
     HvSubject subject = {reference, distorted, 0};
-    GError *error = NULL;
-    g_assert_true(hv_adm_cpu_ops.collect(metric, &subject, &scores, &error));
-    g_assert_no_error(error);
-    memcpy(result->sums, seen, sizeof seen);
+    adm_collect(&hv_adm_cpu_ops, metric, &subject, result);
 }
 
 /* Leaves what extremes leave in the instance's memory. */

@@ -29,6 +29,10 @@ HvAdmParams adm_params(const char *options);
 /* Whether the processor and the build have this level. */
 gboolean adm_has_level(HvLevel level);
 
+/* Collects a pair from an instance of any backend; it must succeed. */
+void adm_collect(const HvMetricOps *ops, HvMetric *metric, const HvSubject *subject,
+                 AdmResult *result);
+
 AdmResult adm_measure(const HvAdmParams *params, const HvFormat *format, const HvPicture *reference,
                       const HvPicture *distorted, AdmHow how);
 

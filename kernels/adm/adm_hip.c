@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * ADM on a GPU: its memory there, and the launches of its kernels (adm.hip). */
+#include "kernels/adm/adm.h"
+#include "kernels/adm/adm_device.h"
+#include "kernels/hip/backend.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LUMA_REFERENCE, LUMA_DISTORTED, PICTURES };
+enum { LOW_BANDS = HV_ADM_SCALES - 1 };
+
+/* What one pair needs. Device memory but for `host`. */
+typedef struct Slot {
+    HvDevice low[LOW_BANDS][PICTURES], totals;
+    HvDevice buffers; /* the HvAdmBuffers that name them */
+    HvDevice sums;
+    /* Whether totals are zeros: no pair's kernels were left unfinished. */
+    gboolean clean;
+} Slot;
+
+/* Pinned host memory: results, and what is copied to the device when all is made. */
+typedef struct Host {
+    HvAdmFixed fixed;
+    struct HostSlot {
+        HvAdmBuffers buffers;
+        HvAdmSums sums[HV_ADM_SCALES];
+    } slot[];
+} Host;
+
+struct HvMetric {
+    HvAdmPlan plan;
+    HvHip *hip;
+    HvStaging *staging;
+    const HvHipKernel *pyramid, *bands, *finish;
+    HvDevice fixed;
+    unsigned slots;
+    Slot *slot;
+    Host *host;
+};
+
+static unsigned divide_up(unsigned n, unsigned by)
+{
+    return (n + by - 1) / by;
+}
+
+static void fix_scale(HvAdmFixedScale *f, const HvAdmPlan *plan, int scale)
+{
+    const HvAdmScale *s = &plan->scale[scale];
+    f->in_width = s->in_width;
+    f->in_height = s->in_height;
+    f->width = s->width;
+    f->height = s->height;
+    f->left = s->left;
+    f->right = s->right;
+    f->top = s->top;
+    f->bottom = s->bottom;
+    for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
+        f->i_factor[angle] = s->i_factor[angle];
+        f->cube_shift[angle] = s->cube_shift[angle];
+    }
+    f->row_shift = s->row_shift;
+    f->den_square_shift = hv_adm_den_square_shift[scale];
+    f->den_cube_shift = s->den_cube_shift;
+    f->den_row_shift = s->den_row_shift;
+    f->vertical_shift = hv_adm_dwt_shift[scale][0];
+    f->horizontal_shift = hv_adm_dwt_shift[scale][1];
+    f->stride = (s->width + 63) & ~63;
+}
+
+/* Also cuts the picture: tiles of the last scale come first in the grid. */
+static void fix(HvAdmFixed *fixed, const HvAdmPlan *plan)
+{
+    unsigned tile_row = 0, row = 0;
+    double limit = plan->params.enhn_gain_limit;
+    for (int scale = HV_ADM_SCALES - 1; scale >= 0; scale--) {
+        HvAdmFixedScale *f = &fixed->scale[scale];
+        fix_scale(f, plan, scale);
+        f->first_row = row;
+        f->first_tile_row = tile_row;
+        row += f->bottom - f->top;
+        if (scale == 0 && plan->params.skip_scale0)
+            continue;
+        f->tile_columns =
+            divide_up(f->right - f->left, scale ? HV_ADM_TILE_COLUMNS : HV_ADM_TILE_COLUMNS0);
+        tile_row += divide_up(f->bottom - f->top, HV_ADM_TILE_ROWS);
+    }
+    fixed->limit = limit;
+    fixed->whole_limit = limit == floor(limit) ? (int)limit : 0;
+    fixed->depth = plan->depth;
+    fixed->sample_bytes = plan->depth > 8 ? 2 : 1;
+    fixed->additive = !plan->params.skip_aim;
+}
+
+/* Rows of totals: scale 0's come last. */
+static size_t totals_bytes(const HvAdmFixed *fixed)
+{
+    const HvAdmFixedScale *f = &fixed->scale[0];
+    return (f->first_row + f->bottom - f->top) * HV_ADM_TOTALS * sizeof(HvAdmTotal);
+}
+
+static void *pointer(HvDevice address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static gboolean make_memory(HvMetric *m, Slot *slot, GError **error)
+{
+    const HvAdmFixed *fixed = &m->host->fixed;
+    for (int scale = 0; scale < LOW_BANDS; scale++) {
+        size_t samples = (size_t)fixed->scale[scale].stride * fixed->scale[scale].height;
+        size_t bytes = samples * (scale ? sizeof(int32_t) : sizeof(int16_t));
+        for (int p = 0; p < PICTURES; p++)
+            if (!hv_hip_malloc(m->hip, bytes, &slot->low[scale][p], error))
+                return FALSE;
+    }
+    return hv_hip_malloc(m->hip, totals_bytes(fixed), &slot->totals, error) &&
+           hv_hip_malloc(m->hip, sizeof(HvAdmBuffers), &slot->buffers, error) &&
+           hv_hip_malloc(m->hip, HV_ADM_SCALES * sizeof(HvAdmSums), &slot->sums, error);
+}
+
+/* Names the slot's memory to the kernels, by a struct that stays on the device. */
+static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
+{
+    const HvSlot *staged = hv_staging_slot(m->staging, i);
+    const Slot *slot = &m->slot[i];
+    HvAdmBuffers *b = &m->host->slot[i].buffers;
+    for (int p = 0; p < PICTURES; p++) {
+        b->luma[p] = pointer(staged->plane[p][0].data);
+        b->low0[p] = pointer(slot->low[0][p]);
+        b->low1[p] = pointer(slot->low[1][p]);
+        b->low2[p] = pointer(slot->low[2][p]);
+    }
+    b->totals = pointer(slot->totals);
+    return hv_hip_check_struct(m->hip, "HvAdmBuffers", b, hv_adm_buffer_pointers,
+                               HV_ADM_BUFFER_POINTERS, error) &&
+           hv_hip_upload(m->hip, slot->buffers, b, sizeof *b, staged->stream, error) &&
+           hv_hip_stream_wait(m->hip, staged->stream, error);
+}
+
+static gboolean make_fixed(HvMetric *m, GError **error)
+{
+    HvHipStream *stream = hv_staging_slot(m->staging, 0)->stream;
+    fix(&m->host->fixed, &m->plan);
+    return hv_hip_malloc(m->hip, sizeof(HvAdmFixed), &m->fixed, error) &&
+           hv_hip_upload(m->hip, m->fixed, &m->host->fixed, sizeof(HvAdmFixed), stream, error) &&
+           hv_hip_stream_wait(m->hip, stream, error);
+}
+
+static gboolean find_kernels(HvMetric *m, GError **error)
+{
+    return (m->pyramid = hv_hip_kernel(m->hip, "adm_pyramid", error)) &&
+           (m->bands = hv_hip_kernel(m->hip, "adm_bands", error)) &&
+           (m->finish = hv_hip_kernel(m->hip, "adm_finish", error));
+}
+
+static gboolean make(HvMetric *m, GError **error)
+{
+    m->host =
+        hv_hip_malloc_pinned(m->hip, sizeof(Host) + m->slots * sizeof m->host->slot[0], error);
+    if (!m->host)
+        return FALSE;
+    memset(m->host, 0, sizeof(Host) + m->slots * sizeof m->host->slot[0]);
+    if (!find_kernels(m, error) || !make_fixed(m, error))
+        return FALSE;
+    for (unsigned i = 0; i < m->slots; i++)
+        if (!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error))
+            return FALSE;
+    return TRUE;
+}
+
+static void destroy(HvMetric *m)
+{
+    for (unsigned i = 0; i < m->slots; i++) {
+        const Slot *slot = &m->slot[i];
+        for (int scale = 0; scale < LOW_BANDS; scale++)
+            for (int p = 0; p < PICTURES; p++)
+                hv_hip_free(m->hip, slot->low[scale][p]);
+        hv_hip_free(m->hip, slot->totals);
+        hv_hip_free(m->hip, slot->buffers);
+        hv_hip_free(m->hip, slot->sums);
+    }
+    hv_hip_free(m->hip, m->fixed);
+    hv_hip_free_pinned(m->hip, m->host);
+    hv_hip_unref(m->hip);
+    g_free(m->slot);
+    g_free(m);
+}
+
+static HvMetric *create(const HvMetricSetup *setup, GError **error)
+{
+    HvMetric *m = g_new0(HvMetric, 1);
+    hv_adm_plan_init(&m->plan, setup->params, setup->format);
+    m->staging = hv_hip_backend_staging(setup->backend);
+    m->hip = hv_hip_ref(hv_staging_hip(m->staging));
+    m->slots = hv_staging_slots(m->staging);
+    m->slot = g_new0(Slot, m->slots);
+    if (!make(m, error)) {
+        destroy(m);
+        return NULL;
+    }
+    return m;
+}
+
+/* adm_finish leaves zeros, where it got to run. */
+static gboolean clear_totals(HvMetric *m, Slot *slot, HvHipStream *stream, GError **error)
+{
+    gboolean clean = slot->clean;
+    slot->clean = FALSE;
+    return clean ||
+           hv_hip_fill(m->hip, slot->totals, 0, totals_bytes(&m->host->fixed), stream, error);
+}
+
+/* Kernels count a plane's bytes in 32 bits. */
+static gboolean check_planes(const HvMetric *m, const HvSlot *staged, GError **error)
+{
+    for (int p = 0; p < PICTURES; p++) {
+        uint64_t pitch = staged->plane[p][0].pitch;
+        if (pitch * m->plan.height <= UINT32_MAX)
+            continue;
+        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND,
+                    "adm on a GPU measures planes of up to 4 GiB, not %u rows of %" G_GUINT64_FORMAT
+                    " bytes",
+                    m->plan.height, pitch);
+        return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
+{
+    const HvAdmFixed *fixed = &m->host->fixed;
+    const HvStagedPlane *r = &staged->plane[LUMA_REFERENCE][0];
+    const HvStagedPlane *d = &staged->plane[LUMA_DISTORTED][0];
+    const HvArgument pictures[] = {hv_pointer(slot->buffers), hv_pointer(m->fixed),
+                                   hv_u32(r->pitch),          hv_u32(r->shift),
+                                   hv_u32(d->pitch),          hv_u32(d->shift)};
+    const HvArgument totals[] = {hv_pointer(m->fixed), hv_pointer(slot->totals),
+                                 hv_pointer(slot->sums)};
+    unsigned columns = 0;
+    for (int scale = 0; scale < HV_ADM_SCALES; scale++)
+        columns = MAX(columns, fixed->scale[scale].tile_columns);
+    unsigned rows = fixed->scale[0].first_tile_row;
+    if (fixed->scale[0].tile_columns)
+        rows += divide_up(fixed->scale[0].bottom - fixed->scale[0].top, HV_ADM_TILE_ROWS);
+    return hv_hip_launch(m->hip, m->pyramid,
+                         divide_up(fixed->scale[2].width, HV_ADM_PYRAMID_COLUMNS),
+                         divide_up(fixed->scale[2].height, HV_ADM_PYRAMID_ROWS), PICTURES,
+                         staged->stream, pictures, G_N_ELEMENTS(pictures), error) &&
+           hv_hip_launch(m->hip, m->bands, columns, rows, 1, staged->stream, pictures,
+                         G_N_ELEMENTS(pictures), error) &&
+           hv_hip_launch(m->hip, m->finish, HV_ADM_SCALES, 1, 1, staged->stream, totals,
+                         G_N_ELEMENTS(totals), error);
+}
+
+static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
+{
+    Slot *slot = &m->slot[subject->slot];
+    const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
+    return check_planes(m, staged, error) && clear_totals(m, slot, staged->stream, error) &&
+           launch(m, slot, staged, error) &&
+           hv_hip_download(m->hip, m->host->slot[subject->slot].sums, slot->sums,
+                           sizeof m->host->slot[0].sums, staged->stream, error);
+}
+
+static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
+{
+    m->slot[subject->slot].clean = TRUE;
+    hv_adm_deliver(&m->plan, m->host->slot[subject->slot].sums, scores);
+    return TRUE;
+}
+
+const HvMetricOps hv_adm_hip_ops = {
+    .create = create,
+    .submit = submit,
+    .collect = collect,
+    .destroy = destroy,
+};
