@@ -359,6 +359,18 @@ static inline HvVecF hv_mul_f32(HvVecF a, HvVecF b)
     return _mm512_mul_ps(a, b);
 }
 
+/* a * b + c, rounded once. */
+static inline HvVecF hv_mul_add_f32(HvVecF a, HvVecF b, HvVecF c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+/* One of the first HV_LANES floats at `table` for each lane. */
+static inline HvVecF hv_permute_f32(const float *table, HvVec index)
+{
+    return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table));
+}
+
 static inline HvVecF hv_abs_f32(HvVecF a)
 {
     return _mm512_abs_ps(a);
@@ -807,6 +819,18 @@ static inline HvVecF hv_sub_f32(HvVecF a, HvVecF b)
 static inline HvVecF hv_mul_f32(HvVecF a, HvVecF b)
 {
     return _mm256_mul_ps(a, b);
+}
+
+/* a * b + c, rounded once. */
+static inline HvVecF hv_mul_add_f32(HvVecF a, HvVecF b, HvVecF c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+/* One of the first HV_LANES floats at `table` for each lane. */
+static inline HvVecF hv_permute_f32(const float *table, HvVec index)
+{
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), index);
 }
 
 static inline HvVecF hv_abs_f32(HvVecF a)

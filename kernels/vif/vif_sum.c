@@ -2,12 +2,18 @@
  *
  * VIF's horizontal filter and what follows it: one row's moments and their information, or the
  * means that become a row of the next scale. */
-#include "kernels/cpu/vec.h"
 #include "kernels/vif/vif_hot.h"
-
-#include <math.h>
+#include "kernels/vif/vif_log.h"
 
 #ifdef HV_VEC
+
+/* Columns that are filtered at a time, so that what the filters leave stays in the first cache. */
+#define TILE 256
+
+/* Filtered rows of a tile: of its even columns and of its odd ones. */
+typedef struct Tile {
+    int32_t value[HV_VIF_ROWS][2][TILE / 2];
+} Tile;
 
 /* One row of offset halves, filtered: lane l belongs to column 2 * l of `row`. */
 static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pairs)
@@ -21,10 +27,58 @@ static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pa
     return sum;
 }
 
-static inline HvVec filter_square(int16_t *const *row, int j, const HvVifPairs *f, int pairs)
+/* Both parities from the same pairs of samples: the odd columns' taps are one place further. */
+static inline void filter_tile_wide(const int16_t *row, const HvVifPairs *f, int pairs, int columns,
+                                    int32_t (*out)[TILE / 2])
 {
-    HvVec lower = hv_add_s32(filter_lanes(row[1] + j, f, pairs), hv_set_s32(32768));
-    return hv_add_s32(filter_lanes(row[0] + j, f, pairs), hv_shift_right_u32(lower, 16));
+    HvVec taps[2][HV_VIF_MAX_PAIRS], offset = hv_set_s32(G_MININT32);
+    for (int k = 0; k < pairs; k++) {
+        taps[0][k] = hv_set_pair(f->tap[2 * k], f->tap[2 * k + 1]);
+        taps[1][k] = hv_set_pair(k ? f->tap[2 * k - 1] : 0, f->tap[2 * k]);
+    }
+    for (int j = 0; j < columns; j += 2 * HV_LANES) {
+        HvVec even = offset, odd = offset;
+        for (int k = 0; k < pairs; k++) {
+            HvVec pair = hv_load(row + j + f->first + 2 * k);
+            even = hv_add_s32(even, hv_mul_add_pairs(pair, taps[0][k]));
+            odd = hv_add_s32(odd, hv_mul_add_pairs(pair, taps[1][k]));
+        }
+        hv_store(out[0] + j / 2, even);
+        hv_store(out[1] + j / 2, odd);
+    }
+}
+
+static inline void filter_tile_narrow(const int16_t *row, const HvVifPairs *f, int columns,
+                                      int32_t (*out)[TILE / 2])
+{
+    for (int j = 0; j < columns; j += 2 * HV_LANES) {
+        hv_store(out[0] + j / 2, filter_lanes(row + j, f, 2));
+        hv_store(out[1] + j / 2, filter_lanes(row + j + 1, f, 2));
+    }
+}
+
+static void filter_tile(const HvVifBlock *block, int first, int columns, Tile *tile)
+{
+    const HvVifPairs *f = &block->filter;
+    for (int i = 0; i < HV_VIF_ROWS; i++) {
+        const int16_t *row = block->row[i] + first;
+        if (f->pairs == 9)
+            filter_tile_wide(row, f, 9, columns, tile->value[i]);
+        else if (f->pairs == 5)
+            filter_tile_wide(row, f, 5, columns, tile->value[i]);
+        else if (f->pairs == 3)
+            filter_tile_wide(row, f, 3, columns, tile->value[i]);
+        else
+            filter_tile_narrow(row, f, columns, tile->value[i]);
+    }
+}
+
+/* A square or product from its filtered halves. */
+static inline HvVec join_square(const Tile *tile, int i, int parity, int at)
+{
+    HvVec upper = hv_load(tile->value[i][parity] + at);
+    HvVec lower = hv_add_s32(hv_load(tile->value[i + 1][parity] + at), hv_set_s32(32768));
+    return hv_add_s32(upper, hv_shift_right_u32(lower, 16));
 }
 
 /* (a * b + 2^31) >> 32. */
@@ -41,13 +95,6 @@ typedef struct Lanes {
     HvVec num_flat;         /* 64-bit */
     int64_t count_flat;
 } Lanes;
-
-static inline HvVec log_lanes(const uint16_t *table, HvVec x)
-{
-    HvVec shift = hv_sub_s32(hv_set_s32(16), hv_leading_zeros_u32(x));
-    HvVec index = hv_sub_s32(hv_shift_right_lanes_u32(x, shift), hv_set_s32(HV_VIF_LOG_FIRST));
-    return hv_add_s32(hv_gather_u16(table, index), hv_shift_left_s32(shift, 11));
-}
 
 /* The residual's variance, and the part of the signal in it; half of the lanes. */
 static inline void split_half(HvVecD var1, HvVecD var2, HvVecD cov, HvVecD limit, HvVecD *residual,
@@ -70,7 +117,8 @@ static inline HvVec information(const HvVifBlock *block, HvVec var1, HvVec var2,
     HvVec noise = hv_max_s32(hv_cut_f64(residual[0], residual[1]), hv_zero());
     noise = hv_add_s32(noise, level);
     HvVec both = hv_add_s32(hv_cut_f64(signal[0], signal[1]), noise);
-    return hv_sub_s32(log_lanes(block->log_table, both), log_lanes(block->log_table, noise));
+    return hv_sub_s32(hv_vif_log2_lanes(block->log_table, both),
+                      hv_vif_log2_lanes(block->log_table, noise));
 }
 
 static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, HvVec var2, HvVec cov,
@@ -90,8 +138,8 @@ static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, Hv
         return;
     /* lanes that do not count are made ones that every step can take */
     HvVec var = hv_select(rich, level, var1);
-    HvVec den =
-        hv_sub_s32(log_lanes(block->log_table, hv_add_s32(var, level)), hv_set_s32(2048 * 17));
+    HvVec den = hv_sub_s32(hv_vif_log2_lanes(block->log_table, hv_add_s32(var, level)),
+                           hv_set_s32(2048 * 17));
     sum->den_log = hv_add_s32(sum->den_log, hv_select(rich, zero, den));
     HvMask kept = hv_mask_and(rich, hv_mask_and(hv_less_s32(zero, cov), hv_less_s32(zero, var2)));
     if (!hv_mask_bits(kept))
@@ -100,15 +148,14 @@ static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, Hv
     sum->num_log = hv_add_s32(sum->num_log, hv_select(kept, zero, num));
 }
 
-static inline void moments_at(const HvVifBlock *block, Lanes *sum, int j, int n, int pairs)
+static inline void moments_at(const HvVifBlock *block, Lanes *sum, const Tile *tile, int parity,
+                              int at, int n)
 {
-    const HvVifPairs *f = &block->filter;
-    int16_t *const *row = block->row;
-    HvVec mean1 = filter_lanes(row[HV_VIF_MEAN1] + j, f, pairs);
-    HvVec mean2 = filter_lanes(row[HV_VIF_MEAN2] + j, f, pairs);
-    HvVec square1 = filter_square(row + HV_VIF_SQUARE1, j, f, pairs);
-    HvVec square2 = filter_square(row + HV_VIF_SQUARE2, j, f, pairs);
-    HvVec product = filter_square(row + HV_VIF_PRODUCT, j, f, pairs);
+    HvVec mean1 = hv_load(tile->value[HV_VIF_MEAN1][parity] + at);
+    HvVec mean2 = hv_load(tile->value[HV_VIF_MEAN2][parity] + at);
+    HvVec square1 = join_square(tile, HV_VIF_SQUARE1, parity, at);
+    HvVec square2 = join_square(tile, HV_VIF_SQUARE2, parity, at);
+    HvVec product = join_square(tile, HV_VIF_PRODUCT, parity, at);
     add_lanes(block, sum, hv_sub_s32(square1, mul_means(mean1, mean1)),
               hv_sub_s32(square2, mul_means(mean2, mean2)),
               hv_sub_s32(product, mul_means(mean1, mean2)), hv_first_mask(n));
@@ -121,38 +168,28 @@ static int64_t total32(HvVec v)
     return hv_sum_s64(hv_add_s64(low, hv_shift_right_u64(v, 32)));
 }
 
-/* Even columns and odd ones make up the lanes of a vector each. */
-static inline void sum_lanes(const HvVifBlock *block, int pairs)
+/* Every second column of a tile. */
+static void sum_parity(const HvVifBlock *block, Lanes *sum, const Tile *tile, int parity, int n)
+{
+    for (int at = 0; at < n; at += HV_LANES)
+        moments_at(block, sum, tile, parity, at, MIN(n - at, HV_LANES));
+}
+
+void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
 {
     int width = block->plan->width[block->scale];
     Lanes sum = {hv_zero(), hv_zero(), hv_zero(), 0};
-    for (int j = 0; j < width; j += 2 * HV_LANES) {
-        int n = MIN(width - j, 2 * HV_LANES);
-        moments_at(block, &sum, j, (n + 1) / 2, pairs);
-        moments_at(block, &sum, j + 1, n / 2, pairs);
+    Tile tile;
+    for (int first = 0; first < width; first += TILE) {
+        int columns = MIN(width - first, TILE);
+        filter_tile(block, first, columns, &tile);
+        sum_parity(block, &sum, &tile, 0, (columns + 1) / 2);
+        sum_parity(block, &sum, &tile, 1, columns / 2);
     }
     block->total->num_log += total32(sum.num_log);
     block->total->den_log += total32(sum.den_log);
     block->total->num_flat += hv_sum_s64(sum.num_flat);
     block->total->count_flat += sum.count_flat;
-}
-
-void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
-{
-    switch (block->scale) {
-    case 0:
-        sum_lanes(block, 9);
-        break;
-    case 1:
-        sum_lanes(block, 5);
-        break;
-    case 2:
-        sum_lanes(block, 3);
-        break;
-    default:
-        sum_lanes(block, 2);
-        break;
-    }
 }
 
 static void halve_row(const int16_t *row, const HvVifPairs *f, int width, uint16_t *out)

@@ -7,7 +7,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 shared=$here/../../../shared
-configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160)
+configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1 motion motion.v1 motion.v1_hfr motion.force_zero)
 
 if (($# < 1)) || [[ ! -d $1 ]]; then
   echo "usage: tests/golden/check.sh BUILD [CHECK_GOLDEN_OPTION...]" >&2

@@ -8,6 +8,7 @@
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/slices.h"
 #include "kernels/vif/vif.h"
+#include "vif_log_lanes.h"
 
 #define SCORES       15 /* with debug */
 #define MOST_THREADS 3
@@ -209,6 +210,16 @@ static void test_large(void)
     assert_agree(CLIP_BLURRED, 333, 217, 10, "egl=1", FALSE);
 }
 
+static void test_logarithms(void)
+{
+    unsigned (*const mismatches[HV_N_LEVELS])(const uint16_t *) = HV_AT_LEVELS(vif_log_mismatches);
+    const uint16_t *table = hv_vif_log_table(NULL);
+    g_assert_nonnull(table);
+    for (HvLevel level = 0; level < HV_N_LEVELS; level++)
+        if (set_level(level))
+            g_assert_cmpuint(mismatches[level](table), ==, 0);
+}
+
 /* Strides, shifts, and what lies beside the samples. */
 static void test_layouts(void)
 {
@@ -257,6 +268,7 @@ int main(int argc, char **argv)
     g_test_add_func("/vif/depths", test_depths);
     g_test_add_func("/vif/model", test_model);
     g_test_add_func("/vif/large", test_large);
+    g_test_add_func("/vif/logarithms", test_logarithms);
     g_test_add_func("/vif/layouts", test_layouts);
     g_test_add_func("/vif/refusals", test_refusals);
     g_test_add_func("/vif/names", test_names);
