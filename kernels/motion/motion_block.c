@@ -16,18 +16,31 @@ static const void *current_row(const HvMotionBlock *block, int row)
     return (const char *)block->current->data + row * block->current->stride;
 }
 
+/* How a word becomes a sample: bits above the depth do not count. */
+typedef struct Unpack {
+    unsigned shift;
+    uint16_t mask;
+} Unpack;
+
+static Unpack unpacking(const HvMotionBlock *block)
+{
+    unsigned depth = block->format->depth;
+    return (Unpack){block->current->shift, (uint16_t)((1u << depth) - 1)};
+}
+
+static void copy16(uint16_t *restrict out, const uint16_t *from, Unpack unpack, unsigned width)
+{
+    for (unsigned j = 0; j < width; j++)
+        out[j] = (uint16_t)(from[j] >> unpack.shift & unpack.mask);
+}
+
 static void copy_row(const HvMotionBlock *block, int row)
 {
-    unsigned width = block->format->width, shift = block->current->shift;
     void *to = (char *)block->copy + row * block->stride;
-    if (shift == 0) {
-        memcpy(to, current_row(block, row), width * hv_format_sample_bytes(block->format));
-        return;
-    }
-    const uint16_t *from = current_row(block, row);
-    uint16_t *restrict out = to;
-    for (unsigned j = 0; j < width; j++)
-        out[j] = (uint16_t)(from[j] >> shift);
+    if (block->format->depth == 8)
+        memcpy(to, current_row(block, row), block->format->width);
+    else
+        copy16(to, current_row(block, row), unpacking(block), block->format->width);
 }
 
 static void subtract8(int16_t *restrict out, const uint8_t *a, const uint8_t *b, unsigned width)
@@ -37,31 +50,31 @@ static void subtract8(int16_t *restrict out, const uint8_t *a, const uint8_t *b,
 }
 
 static void subtract_narrow(int16_t *restrict out, const uint16_t *a, const uint16_t *b,
-                            unsigned shift, unsigned width)
+                            Unpack unpack, unsigned width)
 {
     for (unsigned j = 0; j < width; j++)
-        out[j] = (int16_t)(a[j] - (b[j] >> shift));
+        out[j] = (int16_t)(a[j] - (b[j] >> unpack.shift & unpack.mask));
 }
 
 static void subtract_wide(int32_t *restrict out, const uint16_t *a, const uint16_t *b,
-                          unsigned shift, unsigned width)
+                          Unpack unpack, unsigned width)
 {
     for (unsigned j = 0; j < width; j++)
-        out[j] = a[j] - (b[j] >> shift);
+        out[j] = a[j] - (b[j] >> unpack.shift & unpack.mask);
 }
 
 static void subtract_row(const HvMotionBlock *block, int row)
 {
-    unsigned width = block->format->width, shift = block->current->shift;
+    unsigned width = block->format->width;
     void *out = block->scratch->difference[row % HV_MOTION_TAPS];
     const void *a = (const char *)block->earlier + row * block->stride;
     const void *b = current_row(block, row);
     if (block->format->depth == 8)
         subtract8(out, a, b, width);
     else if (is_narrow(block))
-        subtract_narrow(out, a, b, shift, width);
+        subtract_narrow(out, a, b, unpacking(block), width);
     else
-        subtract_wide(out, a, b, shift, width);
+        subtract_wide(out, a, b, unpacking(block), width);
 }
 
 static void filter_narrow(int32_t *restrict out, const int16_t *const *d, unsigned width, int bits)

@@ -49,6 +49,8 @@ static HvPicture make_picture(const HvFormat *format, Scene scene, unsigned n, u
     for (unsigned y = 0; y < format->height; y++)
         for (unsigned x = 0; x < format->width; x++) {
             unsigned value = scene(x, y, n, format->depth) << shift;
+            if (format->depth + shift < 16)
+                value |= (x ^ n) << (format->depth + shift); /* bits that do not count */
             memcpy(data + y * stride + x * bytes, &(uint16_t){(uint16_t)GUINT16_TO_LE(value)},
                    bytes);
         }
