@@ -4,8 +4,8 @@
 # something is missing.
 set -euo pipefail
 
-# A C compiler and GStreamer's headers.
-build=(gcc libc6-dev meson ninja-build pkg-config
+# A C compiler, and the headers of GStreamer and json-glib (for VMAF models).
+build=(gcc libc6-dev meson ninja-build pkg-config libjson-glib-dev
        libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev)
 # The AMD compiler, whose kernels the plugin embeds; a build without it measures on the CPU.
 hip=(hipcc llvm-15)

@@ -13,7 +13,8 @@ typedef enum HvErrorCode {
     HV_ERROR_OPTION,         /* an option's name or value is wrong */
     HV_ERROR_SIZE,           /* the metric cannot measure pictures of this size or format */
     HV_ERROR_BACKEND,        /* the backend is not there or failed */
-    HV_ERROR_MEMORY          /* out of memory */
+    HV_ERROR_MEMORY,         /* out of memory */
+    HV_ERROR_MODEL           /* a VMAF model cannot be read or used */
 } HvErrorCode;
 
 GQuark hv_error_quark(void);

@@ -94,9 +94,17 @@ typedef struct HvFeature {
     gboolean on_gpu; /* measured through `hip` where the meter has a backend; FALSE when parsed */
 } HvFeature;
 
+/* An empty array of HvFeature, which owns them. */
+GPtrArray *hv_features_new(void);
+
+/* Appends the metric with a copy of these parameters, unless the array has it with the same. Where
+ * it has it with other parameters only in that one of the two has "debug", which adds scores and
+ * changes none, that one entry gives all the scores. */
+void hv_features_add(GPtrArray *features, const HvMetricInfo *info, const void *params);
+
 /* Reads "adm=debug=true:adm_csf_mode=2,vif" into a GPtrArray of HvFeature (owned by the array,
  * freed with it); NULL and "" give an empty one. Space around names and empty entries are skipped;
- * "adm=" is "adm". An entry that says the same as an earlier one is dropped.
+ * "adm=" is "adm". Entries are added by hv_features_add().
  * NULL and an error when a metric or option is unknown (the message lists what there is) or a
  * value is wrong; parameters are validated, without a format. */
 GPtrArray *hv_features_parse(const char *text, GError **error);

@@ -36,57 +36,88 @@ static const HvMetricInfo *find(const HvMetricInfo *const *metrics, const char *
     return found;
 }
 
-/* One "name" or "name=options"; `entry` is written to. */
-static HvFeature *parse_entry(const HvMetricInfo *const *metrics, char *entry, GError **error)
+/* A copy of the parameters with "debug" set, or NULL where the metric has no such option. */
+static gpointer with_debug(const HvMetricInfo *info, const void *params)
+{
+    gpointer copy = g_memdup2(params, info->params_size);
+    for (const HvOption *option = info->options; option->name; option++)
+        if (!strcmp(option->name, "debug") && option->type == HV_OPTION_BOOL && !option->in_name) {
+            *(gboolean *)((char *)copy + option->offset) = TRUE;
+            return copy;
+        }
+    g_free(copy);
+    return NULL;
+}
+
+/* Gives the feature's parameters "debug" where that makes them say all that `params` do. */
+static gboolean covers(HvFeature *feature, const HvMetricInfo *info, const void *params)
+{
+    if (feature->info != info)
+        return FALSE;
+    if (hv_options_equal(info->options, feature->params, params))
+        return TRUE;
+    gpointer own = with_debug(info, feature->params), other = with_debug(info, params);
+    gboolean same = own && hv_options_equal(info->options, own, other);
+    if (same) {
+        g_free(feature->params);
+        feature->params = g_steal_pointer(&own);
+    }
+    g_free(own);
+    g_free(other);
+    return same;
+}
+
+GPtrArray *hv_features_new(void)
+{
+    return g_ptr_array_new_with_free_func(feature_free);
+}
+
+void hv_features_add(GPtrArray *features, const HvMetricInfo *info, const void *params)
+{
+    for (unsigned i = 0; i < features->len; i++)
+        if (covers(g_ptr_array_index(features, i), info, params))
+            return;
+    HvFeature *feature = g_new0(HvFeature, 1);
+    feature->info = info;
+    feature->params = g_memdup2(params, info->params_size);
+    g_ptr_array_add(features, feature);
+}
+
+/* Adds one "name" or "name=options"; `entry` is written to. */
+static gboolean add_entry(GPtrArray *features, const HvMetricInfo *const *metrics, char *entry,
+                          GError **error)
 {
     char *options = strchr(entry, '=');
     if (options)
         *options++ = 0;
     const HvMetricInfo *info = find(metrics, g_strstrip(entry), error);
     if (!info)
-        return NULL;
+        return FALSE;
 
-    HvFeature *feature = g_new0(HvFeature, 1);
-    feature->info = info;
-    feature->params = g_malloc0(info->params_size);
-    hv_options_init(info->options, feature->params);
-    if (!hv_options_parse(info->options, info->name, options, feature->params, error) ||
-        (info->validate && !info->validate(feature->params, NULL, error))) {
-        feature_free(feature);
-        return NULL;
-    }
-    return feature;
-}
-
-static gboolean is_in(const GPtrArray *features, const HvFeature *feature)
-{
-    for (unsigned i = 0; i < features->len; i++) {
-        const HvFeature *other = g_ptr_array_index(features, i);
-        if (other->info == feature->info &&
-            hv_options_equal(feature->info->options, other->params, feature->params))
-            return TRUE;
-    }
-    return FALSE;
+    gpointer params = g_malloc0(info->params_size);
+    hv_options_init(info->options, params);
+    gboolean ok = hv_options_parse(info->options, info->name, options, params, error) &&
+                  (!info->validate || info->validate(params, NULL, error));
+    if (ok)
+        hv_features_add(features, info, params);
+    g_free(params);
+    return ok;
 }
 
 GPtrArray *hv_features_parse_from(const HvMetricInfo *const *metrics, const char *text,
                                   GError **error)
 {
-    GPtrArray *features = g_ptr_array_new_with_free_func(feature_free);
+    GPtrArray *features = hv_features_new();
     char **entries = g_strsplit(text ? text : "", ",", -1);
-    for (char **entry = entries; features && *entry; entry++) {
-        if (!*g_strstrip(*entry))
-            continue;
-        HvFeature *feature = parse_entry(metrics, *entry, error);
-        if (!feature)
-            g_clear_pointer(&features, g_ptr_array_unref);
-        else if (is_in(features, feature))
-            feature_free(feature);
-        else
-            g_ptr_array_add(features, feature);
-    }
+    gboolean ok = TRUE;
+    for (char **entry = entries; ok && *entry; entry++)
+        if (*g_strstrip(*entry))
+            ok = add_entry(features, metrics, *entry, error);
     g_strfreev(entries);
-    return features;
+    if (ok)
+        return features;
+    g_ptr_array_unref(features);
+    return NULL;
 }
 
 GPtrArray *hv_features_parse(const char *text, GError **error)
