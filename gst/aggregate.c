@@ -136,7 +136,11 @@ static void
 refuse (GstHipVmaf * self, const GError * error)
 {
   GST_HIP_VMAF_COUNT (self->scorer, failed, 1);
-  if (!gst_hip_vmaf_scorer_has_measured (self->scorer)) {
+  if (g_error_matches (error, HV_ERROR, HV_ERROR_BACKEND)) {
+    self->failed = TRUE;
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("backend=hip: %s.",
+            error->message), (NULL));
+  } else if (!gst_hip_vmaf_scorer_has_measured (self->scorer)) {
     self->failed = TRUE;
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", error->message), (NULL));
   } else if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_REFUSED)) {
@@ -335,6 +339,7 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
 
   gst_hip_vmaf_starvation_note (self, FALSE, FALSE);
   gst_hip_vmaf_apply_flush (self);
+  self->failed |= gst_hip_vmaf_scorer_is_broken (self->scorer);
   if (self->failed)
     return GST_FLOW_ERROR;
   if (g_atomic_int_get (&self->eos_requested))

@@ -50,6 +50,7 @@ GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define DEFAULT_POOL_METHOD HV_POOL_MEAN
 #define DEFAULT_FORCE_LIVE FALSE
 #define DEFAULT_ASYNC_DEPTH 3
+#define DEFAULT_DEVICE_ID -1
 
 /* More threads than rows to share help nobody. */
 #define MAX_THREADS 256
@@ -66,6 +67,7 @@ enum
   PROP_POOL_METHOD,
   PROP_FORCE_LIVE,
   PROP_ASYNC_DEPTH,
+  PROP_DEVICE_ID,
   PROP_STATS
 };
 
@@ -90,8 +92,8 @@ gst_hip_vmaf_backend_get_type (void)
 {
   static gsize type = 0;
   static const GEnumValue values[] = {
-    {GST_HIP_VMAF_BACKEND_AUTO, "The GPU if there is one, else the CPU",
-        "auto"},
+    {GST_HIP_VMAF_BACKEND_AUTO,
+        "A GPU where there is one and it can, else the CPU", "auto"},
     {GST_HIP_VMAF_BACKEND_CPU, "The CPU", "cpu"},
     {GST_HIP_VMAF_BACKEND_HIP, "A GPU, through HIP", "hip"},
     {0, NULL, NULL}
@@ -184,6 +186,9 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
     case PROP_ASYNC_DEPTH:
       self->async_depth = g_value_get_uint (value);
       break;
+    case PROP_DEVICE_ID:
+      self->device_id = g_value_get_int (value);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -195,12 +200,16 @@ static GstStructure *
 get_stats (GstHipVmaf * self)
 {
   GstHipVmafStats stats = {
-    .backend = "none",.device = "none",.target = "none"
+    .backend = "none",.device = "none",.target = "none",.platform = ""
   };
+  GstStructure *structure;
 
   if (self->scorer != NULL)
     gst_hip_vmaf_scorer_stats (self->scorer, &stats);
-  return gst_hip_vmaf_message_stats (&stats);
+  structure = gst_hip_vmaf_message_stats (&stats);
+  g_clear_pointer (&stats.placement, gst_structure_free);
+  g_clear_pointer (&stats.gpu_status, g_free);
+  return structure;
 }
 
 static void
@@ -239,6 +248,9 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_ASYNC_DEPTH:
       g_value_set_uint (value, self->async_depth);
       break;
+    case PROP_DEVICE_ID:
+      g_value_set_int (value, self->device_id);
+      break;
     case PROP_STATS:
       g_value_take_boxed (value, get_stats (self));
       break;
@@ -263,8 +275,7 @@ list_metrics (void)
 
 /* What this build cannot do, said with what to do instead. */
 static gboolean
-check_settings (GstHipVmaf * self, const gchar * model,
-    GstHipVmafBackend backend, GPtrArray * features)
+check_settings (GstHipVmaf * self, const gchar * model, GPtrArray * features)
 {
   gchar *list;
 
@@ -273,12 +284,6 @@ check_settings (GstHipVmaf * self, const gchar * model,
         ("model-filename=%s: this build has no models yet. Leave "
             "model-filename empty and choose metrics with features.", model),
         (NULL));
-    return FALSE;
-  }
-  if (backend == GST_HIP_VMAF_BACKEND_HIP) {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("backend=hip: this build has no HIP backend. Use backend=cpu, or "
-            "backend=auto, which takes the best that there is."), (NULL));
     return FALSE;
   }
   if (features->len > 0)
@@ -326,16 +331,18 @@ static gboolean
 gst_hip_vmaf_start (GstAggregator * agg)
 {
   GstHipVmaf *self = GST_HIP_VMAF (agg);
-  GstHipVmafScorerConfig config;
+  GstHipVmafScorerConfig config = { 0 };
   GstHipVmafBackend backend;
   GError *error = NULL;
   gchar *model, *features;
+  gint device_id;
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
   model = g_strdup (self->model_filename);
   features = g_strdup (self->features);
   backend = self->backend;
+  device_id = self->device_id;
   config.threads = self->threads;
   config.depth = self->run_depth = self->async_depth;
   self->run_subsample = self->subsample;
@@ -348,8 +355,9 @@ gst_hip_vmaf_start (GstAggregator * agg)
   if (config.features == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
         ("features=%s", features));
-  ok = config.features != NULL
-      && check_settings (self, model, backend, config.features);
+  ok = config.features != NULL && check_settings (self, model, config.features)
+      && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
+      device_id, config.features);
   if (ok) {
     reset_run (self);
     set_scorer (self, gst_hip_vmaf_scorer_new (GST_ELEMENT (self), &config,
@@ -357,6 +365,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
     self->pairing = gst_hip_vmaf_pairing_new ();
     gst_hip_vmaf_starvation_start (self);
   }
+  gst_hip_vmaf_gpu_clear (&config.gpu);
   g_clear_pointer (&config.features, g_ptr_array_unref);
   g_clear_error (&error);
   g_free (model);
@@ -462,6 +471,7 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->frame_message = DEFAULT_FRAME_MESSAGE;
   self->pool_method = DEFAULT_POOL_METHOD;
   self->async_depth = DEFAULT_ASYNC_DEPTH;
+  self->device_id = DEFAULT_DEVICE_ID;
   g_queue_init (&self->ready);
 
   add_sink_pad (self, GST_HIP_VMAF_REFERENCE, "ref_sink");
@@ -489,8 +499,10 @@ install_properties (GObjectClass * gobject_class)
           "adm=debug=true:adm_enhn_gain_limit=1.0", DEFAULT_FEATURES, ready));
   g_object_class_install_property (gobject_class, PROP_BACKEND,
       g_param_spec_enum ("backend", "Backend",
-          "What measures (this build: the CPU)", GST_TYPE_HIP_VMAF_BACKEND,
-          DEFAULT_BACKEND, ready));
+          "What measures. With auto the CPU takes over where there is no GPU or "
+          "where it fails; with hip that is an error. The environment variable "
+          "VMAF_HIP_DISPATCH (vif:disable,adm:direct) decides for single metrics",
+          GST_TYPE_HIP_VMAF_BACKEND, DEFAULT_BACKEND, ready));
   g_object_class_install_property (gobject_class, PROP_THREADS,
       g_param_spec_uint ("threads", "Threads",
           "Threads that share each frame's rows (0 = one a processor; at most "
@@ -516,14 +528,22 @@ install_properties (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_ASYNC_DEPTH,
       g_param_spec_uint ("async-depth", "Asynchronous depth",
           "How many pairs may be in flight, measured or waiting for it; each "
-          "holds two frames in memory", 1, 64, DEFAULT_ASYNC_DEPTH, ready));
+          "holds two frames in memory, on a GPU in its memory", 1, 64,
+          DEFAULT_ASYNC_DEPTH, ready));
+  g_object_class_install_property (gobject_class, PROP_DEVICE_ID,
+      g_param_spec_int ("device-id", "Device number",
+          "Which GPU to measure on, as the runtime counts them (-1 = the first "
+          "that this build has code for)", -1, G_MAXINT, DEFAULT_DEVICE_ID,
+          ready));
   g_object_class_install_property (gobject_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Of the run since READY: pairs, ref-frames and dist-frames taken, "
           "ref-unpaired, dist-unpaired, pairs flushed, skipped (live and too "
           "slow), failed and scored; fps (scored pairs a second), backend, "
-          "device and target in use, threads", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "device and target in use, placement (each metric's backend), "
+          "gpu-status (what became of the GPU), on a GPU platform, slots, "
+          "device-memory and device-memory-per-slot (bytes); threads",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void

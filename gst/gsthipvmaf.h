@@ -7,6 +7,7 @@
 
 #include <gst/base/gstaggregator.h>
 
+#include "gpu.h"
 #include "pairing.h"
 #include "scorer.h"
 
@@ -16,13 +17,6 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (GstHipVmaf, gst_hip_vmaf, GST, HIP_VMAF, GstAggregator)
 
 GST_DEBUG_CATEGORY_EXTERN (gst_hip_vmaf_debug);
-
-typedef enum
-{
-  GST_HIP_VMAF_BACKEND_AUTO,
-  GST_HIP_VMAF_BACKEND_CPU,
-  GST_HIP_VMAF_BACKEND_HIP
-} GstHipVmafBackend;
 
 /* What is said to the user once a run. */
 typedef enum
@@ -59,6 +53,7 @@ struct _GstHipVmaf
   gchar *model_filename, *features;
   GstHipVmafBackend backend;
   guint threads, subsample, async_depth;
+  gint device_id;
   HvPoolMethod pool_method;
   gint frame_message;           /* atomic */
 

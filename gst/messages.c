@@ -70,7 +70,7 @@ gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
 GstStructure *
 gst_hip_vmaf_message_stats (const GstHipVmafStats * stats)
 {
-  return gst_structure_new ("hipvmaf-stats",
+  GstStructure *structure = gst_structure_new ("hipvmaf-stats",
       "pairs", G_TYPE_UINT64, stats->pairs,
       "ref-frames", G_TYPE_UINT64, stats->frames[0],
       "ref-unpaired", G_TYPE_UINT64, stats->unpaired[0],
@@ -85,4 +85,19 @@ gst_hip_vmaf_message_stats (const GstHipVmafStats * stats)
       "device", G_TYPE_STRING, stats->device,
       "target", G_TYPE_STRING, stats->target,
       "threads", G_TYPE_UINT, stats->threads, NULL);
+
+  if (stats->gpu_status != NULL)
+    gst_structure_set (structure,
+        "gpu-status", G_TYPE_STRING, stats->gpu_status, NULL);
+  if (stats->placement != NULL)
+    gst_structure_set (structure,
+        "placement", GST_TYPE_STRUCTURE, stats->placement, NULL);
+  if (stats->slots > 0)
+    gst_structure_set (structure,
+        "platform", G_TYPE_STRING, stats->platform,
+        "slots", G_TYPE_UINT, stats->slots,
+        "device-memory", G_TYPE_UINT64, stats->device_memory,
+        "device-memory-per-slot", G_TYPE_UINT64,
+        stats->device_memory / stats->slots, NULL);
+  return structure;
 }

@@ -28,6 +28,11 @@ typedef struct
   guint64 scored;               /* pairs with scores */
   gdouble fps;                  /* scored pairs per second of wall time */
   const gchar *backend, *device, *target;
+  const gchar *platform;        /* of the GPU: "amd", "nvidia"; "" on the CPU */
+  gchar *gpu_status;            /* what became of the GPU; the caller's, or NULL */
+  GstStructure *placement;      /* each metric's backend; the caller's, or NULL */
+  guint slots;                  /* on the GPU */
+  guint64 device_memory;        /* bytes, in all slots and what they share */
   guint threads;
 } GstHipVmafStats;
 

@@ -312,6 +312,8 @@ static gboolean
 offer_pool (GstHipVmaf * self, GstQuery * query)
 {
   GstVideoInfo info;
+  GstAllocator *allocator;
+  GstAllocationParams params;
   GstStructure *config;
   GstBufferPool *pool;
   gboolean need_pool;
@@ -320,15 +322,22 @@ offer_pool (GstHipVmaf * self, GstQuery * query)
   gst_query_parse_allocation (query, &caps, &need_pool);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
+  allocator = gst_hip_vmaf_scorer_allocator (self->scorer);
+  gst_allocation_params_init (&params);
+  if (allocator != NULL)
+    gst_query_add_allocation_param (query, allocator, &params);
   if (!need_pool) {
     gst_query_add_allocation_pool (query, NULL, info.size, held_buffers (self),
         0);
+    gst_clear_object (&allocator);
     return TRUE;
   }
   pool = gst_video_buffer_pool_new ();
   config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_set_params (config, caps, info.size,
       held_buffers (self), 0);
+  gst_buffer_pool_config_set_allocator (config, allocator, &params);
+  gst_clear_object (&allocator);
   if (gst_buffer_pool_set_config (pool, config))
     gst_query_add_allocation_pool (query, pool, info.size,
         held_buffers (self), 0);

@@ -4,8 +4,11 @@
 
 #include "scorer.h"
 
+#include "pinnedmemory.h"
+
 #include "kernels/common/lock.h"
 #include "kernels/cpu/level.h"
+#include "kernels/hip/backend.h"
 
 /* Together below the second that a state change may take with a stalled meter. */
 #define STOP_DRAIN_US (500 * G_TIME_SPAN_MILLISECOND)
@@ -32,6 +35,9 @@ struct _GstHipVmafScorer
   GstHipVmafTimes first, last;
   GstClockTime flushed_duration;        /* that earlier frames reached over */
   gboolean warned;
+  gboolean has_gpu;             /* and metrics that are measured on it */
+  gboolean gpu_lost;            /* and the CPU took over */
+  gboolean broken;              /* or nothing did */
 };
 
 /* What a meter knows of us. */
@@ -55,14 +61,45 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
   if (!g_atomic_ref_count_dec (&scorer->refs))
     return;
   g_ptr_array_unref (scorer->config.features);
+  gst_hip_vmaf_gpu_clear (&scorer->config.gpu);
   hv_pool_free (scorer->pool);
   hv_lock_clear (&scorer->lock);
   g_free (scorer);
 }
 
+/* Under the lock. */
+static gboolean
+measures_on_gpu (GstHipVmafScorer * scorer)
+{
+  return scorer->has_gpu && !scorer->gpu_lost;
+}
+
+static void
+describe_cpu (GstHipVmafScorer * scorer)
+{
+  scorer->stats.backend = "cpu";
+  scorer->stats.device = "cpu";
+  scorer->stats.target = hv_level_name (hv_level ());
+  scorer->stats.platform = "";
+  scorer->stats.slots = 0;
+  scorer->stats.device_memory = 0;
+}
+
+/* The names outlive the device. */
+static void
+describe_gpu (GstHipVmafScorer * scorer)
+{
+  const HvHip *hip = scorer->config.gpu.hip;
+
+  scorer->stats.backend = "hip";
+  scorer->stats.device = g_intern_string (hv_hip_device_name (hip));
+  scorer->stats.target = g_intern_string (hv_hip_target (hip));
+  scorer->stats.platform = g_intern_string (hv_hip_platform (hip));
+}
+
 GstHipVmafScorer *
 gst_hip_vmaf_scorer_new (GstElement * element,
-    const GstHipVmafScorerConfig * config, const gint * frame_message)
+    GstHipVmafScorerConfig * config, const gint * frame_message)
 {
   GstHipVmafScorer *scorer = g_new0 (GstHipVmafScorer, 1);
 
@@ -70,12 +107,15 @@ gst_hip_vmaf_scorer_new (GstElement * element,
   scorer->element = element;
   scorer->frame_message = frame_message;
   scorer->config = *config;
+  memset (&config->gpu, 0, sizeof (config->gpu));
   g_ptr_array_ref (config->features);
   hv_lock_init (&scorer->lock);
   scorer->pool = hv_pool_new ();
-  scorer->stats.backend = "cpu";
-  scorer->stats.device = "cpu";
-  scorer->stats.target = hv_level_name (hv_level ());
+  describe_cpu (scorer);
+  scorer->has_gpu = scorer->config.gpu.hip != NULL
+      && gst_hip_vmaf_gpu_count (config->features) > 0;
+  if (scorer->has_gpu)
+    describe_gpu (scorer);
   scorer->stats.threads = config->threads;
   return scorer;
 }
@@ -208,6 +248,46 @@ on_failed (gpointer user, const GError * error)
 }
 
 static void
+set_status (GstHipVmafScorer * scorer, const GError * error)
+{
+  g_free (scorer->config.gpu.status);
+  scorer->config.gpu.status = g_strdup_printf ("lost: %s", error->message);
+}
+
+static void
+fall_back (GstHipVmafScorer * scorer, const GError * error)
+{
+  hv_lock (&scorer->lock);
+  scorer->gpu_lost = TRUE;
+  describe_cpu (scorer);
+  set_status (scorer, error);
+  hv_unlock (&scorer->lock);
+  GST_ELEMENT_WARNING (scorer->element, RESOURCE, FAILED,
+      ("The GPU failed, and the CPU measures from here on; no pair is lost. %s",
+          error->message), (NULL));
+}
+
+static void
+on_fell_back (gpointer user, const GError * error)
+{
+  fall_back (((Listener *) user)->scorer, error);
+}
+
+static void
+on_broke (gpointer user, const GError * error)
+{
+  GstHipVmafScorer *scorer = ((Listener *) user)->scorer;
+
+  hv_lock (&scorer->lock);
+  scorer->broken = scorer->warned = TRUE;
+  set_status (scorer, error);
+  hv_unlock (&scorer->lock);
+  GST_ELEMENT_ERROR (scorer->element, RESOURCE, FAILED,
+      ("backend=hip: the GPU failed. %s. With backend=auto the CPU would have "
+          "taken over.", error->message), (NULL));
+}
+
+static void
 on_user_free (gpointer user)
 {
   Listener *listener = user;
@@ -222,7 +302,9 @@ static const HvMeterCallbacks callbacks = {
   .pictures_done = on_pictures_done,
   .owner_free = on_owner_free,
   .failed = on_failed,
-  .user_free = on_user_free
+  .user_free = on_user_free,
+  .fell_back = on_fell_back,
+  .broke = on_broke
 };
 
 /* The streaming thread's side */
@@ -259,20 +341,83 @@ free_meter (GstHipVmafScorer * scorer)
 }
 
 static gboolean
-make_meter (GstHipVmafScorer * scorer, const HvFormat * format, GError ** error)
+needs_chroma (GPtrArray * features)
+{
+  for (guint i = 0; i < features->len; i++) {
+    const HvFeature *feature = g_ptr_array_index (features, i);
+
+    if (feature->on_gpu && feature->info->needs_chroma)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static HvMeter *
+try_meter (GstHipVmafScorer * scorer, const HvFormat * format,
+    Listener * listener, gboolean on_gpu, GError ** error)
 {
   HvMeterConfig config = {
     .format = *format,
     .features = scorer->config.features,
     .threads = scorer->config.threads,
-    .depth = scorer->config.depth
+    .depth = scorer->config.depth,
+    .fallback = !scorer->config.gpu.required
   };
+  HvMeter *meter;
+
+  if (on_gpu) {
+    config.backend = hv_hip_backend_new (scorer->config.gpu.hip, format,
+        config.depth, needs_chroma (config.features), error);
+    if (config.backend == NULL)
+      return NULL;
+  }
+  meter = hv_meter_new (&config, &callbacks, listener, error);
+  if (meter == NULL && config.backend != NULL)
+    config.backend->ops->free (config.backend);
+  return meter;
+}
+
+/* On the GPU if that works, or has to. */
+static HvMeter *
+choose_meter (GstHipVmafScorer * scorer, const HvFormat * format,
+    Listener * listener, GError ** error)
+{
+  GError *why = NULL;
+  gboolean on_gpu;
+  HvMeter *meter;
+
+  hv_lock (&scorer->lock);
+  on_gpu = measures_on_gpu (scorer);
+  hv_unlock (&scorer->lock);
+  meter = try_meter (scorer, format, listener, on_gpu, &why);
+  if (meter == NULL && on_gpu && !scorer->config.gpu.required
+      && g_error_matches (why, HV_ERROR, HV_ERROR_BACKEND)) {
+    fall_back (scorer, why);
+    g_clear_error (&why);
+    meter = try_meter (scorer, format, listener, FALSE, &why);
+  }
+  if (why != NULL)
+    g_propagate_error (error, why);
+  if (meter != NULL && on_gpu) {
+    hv_lock (&scorer->lock);
+    if (measures_on_gpu (scorer)) {
+      scorer->stats.slots = scorer->config.depth;
+      scorer->stats.device_memory = hv_hip_allocated (scorer->config.gpu.hip);
+    }
+    hv_unlock (&scorer->lock);
+  }
+  return meter;
+}
+
+static gboolean
+make_meter (GstHipVmafScorer * scorer, const HvFormat * format, GError ** error)
+{
   Listener *listener = g_new0 (Listener, 1);
   HvMeter *meter;
 
   listener->scorer = scorer_ref (scorer);
   gst_object_ref (scorer->element);
-  meter = hv_meter_new (&config, &callbacks, listener, error);
+  meter = choose_meter (scorer, format, listener, error);
   if (meter == NULL) {
     on_user_free (listener);
     return FALSE;
@@ -314,6 +459,29 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
           : hv_meter_try_submit (scorer->meter, &pair->pair)))
     return GST_HIP_VMAF_SUBMIT_LATER;
   return GST_HIP_VMAF_SUBMIT_TAKEN;
+}
+
+gboolean
+gst_hip_vmaf_scorer_is_broken (GstHipVmafScorer * scorer)
+{
+  gboolean broken;
+
+  hv_lock (&scorer->lock);
+  broken = scorer->broken;
+  hv_unlock (&scorer->lock);
+  return broken;
+}
+
+GstAllocator *
+gst_hip_vmaf_scorer_allocator (GstHipVmafScorer * scorer)
+{
+  GstAllocator *allocator = NULL;
+
+  hv_lock (&scorer->lock);
+  if (measures_on_gpu (scorer) && scorer->config.gpu.hip != NULL)
+    allocator = gst_hip_vmaf_pinned_allocator_new (scorer->config.gpu.hip);
+  hv_unlock (&scorer->lock);
+  return allocator;
 }
 
 gboolean
@@ -406,6 +574,9 @@ gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs)
   if (scorer->meter != NULL)
     hv_meter_drain (scorer->meter, TRUE, time_left (end));
   free_meter (scorer);
+  hv_lock (&scorer->lock);
+  g_clear_pointer (&scorer->config.gpu.hip, hv_hip_unref);
+  hv_unlock (&scorer->lock);
 }
 
 void
@@ -416,11 +587,29 @@ gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member, guint64 n)
   hv_unlock (&scorer->lock);
 }
 
+/* Under the lock. */
+static GstStructure *
+placement (GstHipVmafScorer * scorer)
+{
+  GstStructure *structure = gst_structure_new_empty ("placement");
+  gboolean on_gpu = measures_on_gpu (scorer);
+
+  for (guint i = 0; i < scorer->config.features->len; i++) {
+    const HvFeature *feature = g_ptr_array_index (scorer->config.features, i);
+
+    gst_structure_set (structure, feature->info->name, G_TYPE_STRING,
+        on_gpu && feature->on_gpu ? "hip" : "cpu", NULL);
+  }
+  return structure;
+}
+
 void
 gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer, GstHipVmafStats * stats)
 {
   hv_lock (&scorer->lock);
   *stats = scorer->stats;
+  stats->gpu_status = g_strdup (scorer->config.gpu.status);
+  stats->placement = placement (scorer);
   if (stats->scored > 0 && scorer->last_us > scorer->first_us)
     stats->fps = stats->scored * (gdouble) G_USEC_PER_SEC
         / (scorer->last_us - scorer->first_us);

@@ -11,6 +11,7 @@
 #ifndef GST_HIP_VMAF_SCORER_H
 #define GST_HIP_VMAF_SCORER_H
 
+#include "gpu.h"
 #include "messages.h"
 #include "pairing.h"
 #include "pictures.h"
@@ -40,6 +41,7 @@ typedef struct
 {
   GPtrArray *features;          /* of HvFeature; referenced */
   guint threads, depth;
+  GstHipVmafGpu gpu;            /* taken from here */
 } GstHipVmafScorerConfig;
 
 typedef enum
@@ -57,7 +59,7 @@ void gst_hip_vmaf_pair_free (GstHipVmafPair * pair);
 
 /* `element` posts the messages; while *frame_message is set (read atomically) one for each pair. */
 GstHipVmafScorer *gst_hip_vmaf_scorer_new (GstElement * element,
-    const GstHipVmafScorerConfig * config, const gint * frame_message);
+    GstHipVmafScorerConfig * config, const gint * frame_message);
 
 /* Scores `pairs`, which wait for room, and what is in flight, as far as that is done within half a
  * second, and ends the meter; the statistics stay. Returns within 0.7 seconds in any case. Takes
@@ -72,6 +74,12 @@ void gst_hip_vmaf_scorer_interrupt (GstHipVmafScorer * scorer, gboolean set);
  * the one before ends what was in flight and makes a new meter. `error` is set when refused. */
 GstHipVmafSubmit gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer,
     GstHipVmafPair * pair, gboolean wait, GError ** error);
+
+/* Whether the GPU failed where nothing may take its place; the element error was posted. */
+gboolean gst_hip_vmaf_scorer_is_broken (GstHipVmafScorer * scorer);
+
+/* An allocator of memory that suits what measures; NULL where any does. The caller's. */
+GstAllocator *gst_hip_vmaf_scorer_allocator (GstHipVmafScorer * scorer);
 
 /* Whether a meter could be made, ever in this run. */
 gboolean gst_hip_vmaf_scorer_has_measured (GstHipVmafScorer * scorer);
@@ -93,6 +101,7 @@ void gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member,
 #define GST_HIP_VMAF_COUNT(scorer, member, n) \
     gst_hip_vmaf_scorer_count (scorer, G_STRUCT_OFFSET (GstHipVmafStats, member), n)
 
+/* Also gives the caller stats->gpu_status and stats->placement. */
 void gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer,
     GstHipVmafStats * stats);
 

@@ -27,6 +27,10 @@ HvHip *hv_hip_open(int device_id, GError **error);
 HvHip *hv_hip_ref(HvHip *hip);
 void hv_hip_unref(HvHip *hip);
 
+/* Which code this build has, for users: "gfx900;gfx90a and PTX for NVIDIA", "none". The caller
+ * frees it. */
+char *hv_hip_describe_code(void);
+
 /* What a user may want to know; owned by hip. */
 const char *hv_hip_platform(const HvHip *hip); /* "amd" or "nvidia" */
 const char *hv_hip_device_name(const HvHip *hip);

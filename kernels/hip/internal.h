@@ -47,10 +47,6 @@ gboolean hv_hip_check(const HvHip *hip, int status, size_t call, const char *wha
 gboolean hv_hip_load_kernels(HvHip *hip, GError **error);
 void hv_hip_unload_kernels(HvHip *hip);
 
-/* Whether this build has code for that platform; a line that says which code it has, for users. */
-gboolean hv_hip_has_code(const char *platform);
-char *hv_hip_describe_code(void);
-
 static inline void *hv_hip_pointer(HvDevice memory)
 {
     return (void *)(uintptr_t)memory;

@@ -7,7 +7,7 @@
 
 enum { LOG_SIZE = 4096 };
 
-gboolean hv_hip_has_code(const char *platform)
+static gboolean has_code(const char *platform)
 {
     gboolean nvidia = !strcmp(platform, "nvidia");
     for (const HvImage *image = hv_images; image->name; image++)
@@ -18,7 +18,7 @@ gboolean hv_hip_has_code(const char *platform)
 
 char *hv_hip_describe_code(void)
 {
-    gboolean amd = hv_hip_has_code("amd"), nvidia = hv_hip_has_code("nvidia");
+    gboolean amd = has_code("amd"), nvidia = has_code("nvidia");
     if (!amd && !nvidia)
         return g_strdup("none");
     return g_strconcat(amd ? hv_hip_targets : "", amd && nvidia ? " and " : "",
