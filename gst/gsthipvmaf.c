@@ -21,7 +21,9 @@
  * - "index"        #G_TYPE_INT     counts the pairs from 0 (frame messages)
  * - "timecode"     #G_TYPE_STRING  where the reference carries one (frame messages)
  * - "utc"          #G_TYPE_STRING  when it was captured, ISO 8601 (frame messages, live)
- * - every score    #G_TYPE_DOUBLE  under libvmaf's name, such as "integer_adm2"
+ * - "score"        #G_TYPE_DOUBLE  the first model's
+ * - every score    #G_TYPE_DOUBLE  under the model's or libvmaf's name, such as "vmaf_v0.6.1" and
+ *                                  "integer_adm2"
  *
  * The pooled message comes before EOS. Its timestamp is the last measured frame's and its
  * duration reaches from the first to the last.
@@ -41,8 +43,12 @@
 GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define GST_CAT_DEFAULT gst_hip_vmaf_debug
 
-#define DEFAULT_MODEL_FILENAME ""
-#define DEFAULT_FEATURES "adm"
+#define DEFAULT_MODEL_FILENAME "vmaf_v0.6.1"
+#define DEFAULT_FEATURES ""
+#define DEFAULT_ENABLE_TRANSFORM FALSE
+#define DEFAULT_PHONE_MODEL FALSE
+#define DEFAULT_DISABLE_CLIP FALSE
+#define DEFAULT_CONF_INTERVAL FALSE
 #define DEFAULT_BACKEND GST_HIP_VMAF_BACKEND_AUTO
 #define DEFAULT_THREADS 0
 #define DEFAULT_SUBSAMPLE 1
@@ -59,6 +65,10 @@ enum
 {
   PROP_0,
   PROP_MODEL_FILENAME,
+  PROP_ENABLE_TRANSFORM,
+  PROP_PHONE_MODEL,
+  PROP_DISABLE_CLIP,
+  PROP_CONF_INTERVAL,
   PROP_FEATURES,
   PROP_BACKEND,
   PROP_THREADS,
@@ -161,6 +171,18 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
     case PROP_MODEL_FILENAME:
       set_string (&self->model_filename, value);
       break;
+    case PROP_ENABLE_TRANSFORM:
+      self->enable_transform = g_value_get_boolean (value);
+      break;
+    case PROP_PHONE_MODEL:
+      self->phone_model = g_value_get_boolean (value);
+      break;
+    case PROP_DISABLE_CLIP:
+      self->disable_clip = g_value_get_boolean (value);
+      break;
+    case PROP_CONF_INTERVAL:
+      self->conf_interval = g_value_get_boolean (value);
+      break;
     case PROP_FEATURES:
       set_string (&self->features, value);
       break;
@@ -223,6 +245,18 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_MODEL_FILENAME:
       g_value_set_string (value, self->model_filename);
       break;
+    case PROP_ENABLE_TRANSFORM:
+      g_value_set_boolean (value, self->enable_transform);
+      break;
+    case PROP_PHONE_MODEL:
+      g_value_set_boolean (value, self->phone_model);
+      break;
+    case PROP_DISABLE_CLIP:
+      g_value_set_boolean (value, self->disable_clip);
+      break;
+    case PROP_CONF_INTERVAL:
+      g_value_set_boolean (value, self->conf_interval);
+      break;
     case PROP_FEATURES:
       g_value_set_string (value, self->features);
       break;
@@ -275,25 +309,53 @@ list_metrics (void)
 
 /* What this build cannot do, said with what to do instead. */
 static gboolean
-check_settings (GstHipVmaf * self, const gchar * model, GPtrArray * features)
+check_settings (GstHipVmaf * self, GPtrArray * features)
 {
   gchar *list;
 
-  if (*model != '\0') {
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("model-filename=%s: this build has no models yet. Leave "
-            "model-filename empty and choose metrics with features.", model),
-        (NULL));
-    return FALSE;
-  }
   if (features->len > 0)
     return TRUE;
   list = list_metrics ();
   GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-      ("There is nothing to measure: features is empty. There are: %s.", list),
-      (NULL));
+      ("There is nothing to measure: model-filename and features are empty. "
+          "Metrics are: %s.", list), (NULL));
   g_free (list);
   return FALSE;
+}
+
+/* The models, and the metrics that they and `features` ask for; FALSE after an element error. What
+ * the config has then is the caller's in any case. */
+static gboolean
+read_settings (GstHipVmaf * self, GstHipVmafScorerConfig * config)
+{
+  HvModelSettings settings;
+  GError *error = NULL;
+  gchar *model, *features;
+
+  GST_OBJECT_LOCK (self);
+  model = g_strdup (self->model_filename);
+  features = g_strdup (self->features);
+  settings.enable_transform = self->enable_transform || self->phone_model;
+  settings.disable_clip = self->disable_clip;
+  settings.conf_interval = self->conf_interval;
+  GST_OBJECT_UNLOCK (self);
+
+  config->features = NULL;
+  config->models = hv_models_load (model, &settings, &error);
+  if (config->models != NULL)
+    config->features = hv_features_parse (features, &error);
+  if (config->features != NULL)
+    hv_models_add_features (config->models, config->features);
+  else if (config->models != NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
+        ("features=%s", features));
+  else
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
+        ("model-filename=%s", model));
+  g_clear_error (&error);
+  g_free (model);
+  g_free (features);
+  return config->features != NULL;
 }
 
 static void
@@ -333,14 +395,10 @@ gst_hip_vmaf_start (GstAggregator * agg)
   GstHipVmaf *self = GST_HIP_VMAF (agg);
   GstHipVmafScorerConfig config = { 0 };
   GstHipVmafBackend backend;
-  GError *error = NULL;
-  gchar *model, *features;
   gint device_id;
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  model = g_strdup (self->model_filename);
-  features = g_strdup (self->features);
   backend = self->backend;
   device_id = self->device_id;
   config.threads = self->threads;
@@ -351,11 +409,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
     config.threads = g_get_num_processors ();
   config.threads = MIN (config.threads, MAX_THREADS);
 
-  config.features = hv_features_parse (features, &error);
-  if (config.features == NULL)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
-        ("features=%s", features));
-  ok = config.features != NULL && check_settings (self, model, config.features)
+  ok = read_settings (self, &config) && check_settings (self, config.features)
       && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
       device_id, config.features);
   if (ok) {
@@ -367,9 +421,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
   }
   gst_hip_vmaf_gpu_clear (&config.gpu);
   g_clear_pointer (&config.features, g_ptr_array_unref);
-  g_clear_error (&error);
-  g_free (model);
-  g_free (features);
+  g_clear_pointer (&config.models, hv_models_unref);
   return ok;
 }
 
@@ -464,6 +516,10 @@ static void
 gst_hip_vmaf_init (GstHipVmaf * self)
 {
   self->model_filename = g_strdup (DEFAULT_MODEL_FILENAME);
+  self->enable_transform = DEFAULT_ENABLE_TRANSFORM;
+  self->phone_model = DEFAULT_PHONE_MODEL;
+  self->disable_clip = DEFAULT_DISABLE_CLIP;
+  self->conf_interval = DEFAULT_CONF_INTERVAL;
   self->features = g_strdup (DEFAULT_FEATURES);
   self->backend = DEFAULT_BACKEND;
   self->threads = DEFAULT_THREADS;
@@ -482,6 +538,37 @@ gst_hip_vmaf_init (GstHipVmaf * self)
 }
 
 static void
+install_model_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  gchar *builtin = g_strjoinv (", ", (gchar **) hv_models_builtin_names ());
+  gchar *text = g_strdup_printf ("VMAF models, comma-separated: built-in ones "
+      "(%s) and paths of libvmaf's JSON files; the first gives the score. "
+      "Empty for none", builtin);
+
+  g_object_class_install_property (gobject_class, PROP_MODEL_FILENAME,
+      g_param_spec_string ("model-filename", "Model file", text,
+          DEFAULT_MODEL_FILENAME, flags & ~G_PARAM_STATIC_BLURB));
+  g_free (text);
+  g_free (builtin);
+  g_object_class_install_property (gobject_class, PROP_ENABLE_TRANSFORM,
+      g_param_spec_boolean ("enable-transform", "Enable transform",
+          "Transform scores where the model only offers it (vmaf_v0.6.1: as "
+          "seen on a phone)", DEFAULT_ENABLE_TRANSFORM, flags));
+  g_object_class_install_property (gobject_class, PROP_PHONE_MODEL,
+      g_param_spec_boolean ("phone-model", "Phone model",
+          "The same as enable-transform", DEFAULT_PHONE_MODEL, flags));
+  g_object_class_install_property (gobject_class, PROP_DISABLE_CLIP,
+      g_param_spec_boolean ("disable-clip", "Disable clip",
+          "Let scores go beyond the model's range", DEFAULT_DISABLE_CLIP,
+          flags));
+  g_object_class_install_property (gobject_class, PROP_CONF_INTERVAL,
+      g_param_spec_boolean ("conf-interval", "Confidence interval",
+          "With a bootstrap model such as vmaf_b_v0.6.3: also give bagging "
+          "score, standard deviation and 95% interval", DEFAULT_CONF_INTERVAL,
+          flags));
+}
+
+static void
 install_properties (GObjectClass * gobject_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
@@ -489,14 +576,13 @@ install_properties (GObjectClass * gobject_class)
   const GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
       | GST_PARAM_MUTABLE_PLAYING;
 
-  g_object_class_install_property (gobject_class, PROP_MODEL_FILENAME,
-      g_param_spec_string ("model-filename", "Model file",
-          "The VMAF model; empty for none. This build has no models yet: only "
-          "empty works", DEFAULT_MODEL_FILENAME, ready));
+  install_model_properties (gobject_class, ready);
   g_object_class_install_property (gobject_class, PROP_FEATURES,
       g_param_spec_string ("features", "Features",
-          "Metrics to measure, with their options, in libvmaf's spelling: "
-          "adm=debug=true:adm_enhn_gain_limit=1.0", DEFAULT_FEATURES, ready));
+          "Metrics to measure besides those that the models need, with their "
+          "options, in libvmaf's spelling: "
+          "adm=debug=true:adm_enhn_gain_limit=1.0,vif", DEFAULT_FEATURES,
+          ready));
   g_object_class_install_property (gobject_class, PROP_BACKEND,
       g_param_spec_enum ("backend", "Backend",
           "What measures. With auto the CPU takes over where there is no GPU or "

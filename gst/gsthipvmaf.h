@@ -51,6 +51,7 @@ struct _GstHipVmaf
 
   /* Properties, under the object lock. */
   gchar *model_filename, *features;
+  gboolean enable_transform, phone_model, disable_clip, conf_interval;
   GstHipVmafBackend backend;
   guint threads, subsample, async_depth;
   gint device_id;

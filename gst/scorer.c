@@ -44,8 +44,10 @@ struct _GstHipVmafScorer
 typedef struct
 {
   GstHipVmafScorer *scorer;
-  const char *const *names;     /* the meter's */
-  unsigned n;
+  HvPredictor *predictor;
+  const char **names;           /* the models' and then the meter's */
+  double *scores;               /* by name */
+  unsigned n_models, n;
 } Listener;
 
 static GstHipVmafScorer *
@@ -62,6 +64,7 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
     return;
   g_ptr_array_unref (scorer->config.features);
   gst_hip_vmaf_gpu_clear (&scorer->config.gpu);
+  hv_models_unref (scorer->config.models);
   hv_pool_free (scorer->pool);
   hv_lock_clear (&scorer->lock);
   g_free (scorer);
@@ -109,6 +112,7 @@ gst_hip_vmaf_scorer_new (GstElement * element,
   scorer->config = *config;
   memset (&config->gpu, 0, sizeof (config->gpu));
   g_ptr_array_ref (config->features);
+  hv_models_ref (config->models);
   hv_lock_init (&scorer->lock);
   scorer->pool = hv_pool_new ();
   describe_cpu (scorer);
@@ -198,8 +202,12 @@ on_scored (gpointer user, gpointer owner, const double *scores)
   GstHipVmafScorer *scorer = listener->scorer;
   GstHipVmafPair *pair = owner;
 
+  hv_predictor_run (listener->predictor, scores, listener->scores);
+  memcpy (listener->scores + listener->n_models, scores,
+      (listener->n - listener->n_models) * sizeof (*scores));
+
   hv_lock (&scorer->lock);
-  hv_pool_add (scorer->pool, listener->names, scores, listener->n);
+  hv_pool_add (scorer->pool, listener->names, listener->scores, listener->n);
   scorer->stats.scored++;
   scorer->last_us = g_get_monotonic_time ();
   scorer->last = pair->times;
@@ -214,7 +222,7 @@ on_scored (gpointer user, gpointer owner, const double *scores)
     gst_element_post_message (scorer->element,
         gst_message_new_element (GST_OBJECT (scorer->element),
             gst_hip_vmaf_message_frame (&pair->times, pair->index,
-                listener->names, scores, listener->n, pair->timecode,
+                listener->names, listener->scores, listener->n, pair->timecode,
                 pair->utc)));
 }
 
@@ -294,6 +302,9 @@ on_user_free (gpointer user)
 
   gst_object_unref (listener->scorer->element);
   gst_hip_vmaf_scorer_unref (listener->scorer);
+  hv_predictor_free (listener->predictor);
+  g_free (listener->names);
+  g_free (listener->scores);
   g_free (listener);
 }
 
@@ -338,6 +349,26 @@ free_meter (GstHipVmafScorer * scorer)
     return;
   set_meter (scorer, NULL);
   hv_meter_free (meter, STOP_FREE_US);
+}
+
+/* What the listener makes of the meter's scores. */
+static gboolean
+set_scores (Listener * listener, HvMeter * meter, GError ** error)
+{
+  HvModels *models = listener->scorer->config.models;
+  unsigned n_metrics;
+  const char *const *metrics = hv_meter_score_names (meter, &n_metrics);
+  const char *const *names = hv_models_score_names (models,
+      &listener->n_models);
+
+  listener->n = listener->n_models + n_metrics;
+  listener->names = g_new (const char *, listener->n);
+  listener->scores = g_new (double, listener->n);
+  for (guint i = 0; i < listener->n; i++)
+    listener->names[i] = i < listener->n_models ? names[i]
+        : metrics[i - listener->n_models];
+  listener->predictor = hv_predictor_new (models, metrics, n_metrics, error);
+  return listener->predictor != NULL;
 }
 
 static gboolean
@@ -422,7 +453,10 @@ make_meter (GstHipVmafScorer * scorer, const HvFormat * format, GError ** error)
     on_user_free (listener);
     return FALSE;
   }
-  listener->names = hv_meter_score_names (meter, &listener->n);
+  if (!set_scores (listener, meter, error)) {
+    hv_meter_free (meter, -1);
+    return FALSE;
+  }
   scorer->format = *format;
   scorer->has_measured = TRUE;
   set_meter (scorer, meter);

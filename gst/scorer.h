@@ -17,6 +17,7 @@
 #include "pictures.h"
 
 #include "kernels/common/meter.h"
+#include "kernels/vmaf/model.h"
 
 G_BEGIN_DECLS
 
@@ -39,7 +40,8 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *features;          /* of HvFeature; referenced */
+  GPtrArray *features;          /* of HvFeature, those of the models too; referenced */
+  HvModels *models;             /* referenced */
   guint threads, depth;
   GstHipVmafGpu gpu;            /* taken from here */
 } GstHipVmafScorerConfig;

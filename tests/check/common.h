@@ -90,7 +90,8 @@ GstCaps *video_caps (const gchar * fields);
 
 /* The rig ------------------------------------------------------------------------------------ */
 
-/* A hipvmaf that is made with these properties, and frame-message on. */
+/* A hipvmaf that is made with these properties, and frame-message on. It has no models and
+ * features=adm unless others are asked for; " vmaf_v0.6.1", with the space, asks for the default. */
 Rig *rig_new (const gchar * first_property, ...);
 /* Links, activates and goes to PLAYING; returns what the state change did. */
 GstStateChangeReturn rig_start (Rig * rig);

@@ -22,7 +22,10 @@ static const WrongValue wrong_values[] = {
   {"features", "adm=adm_csf_mode=77", {"adm_csf_mode", "77"}},
   {"features", "adm=debug=perhaps", {"debug", "perhaps"}},
   {"features", "adm=debug", {"debug"}},
-  {"model-filename", "vmaf_v0.6.1", {"model-filename", "vmaf_v0.6.1"}},
+  {"model-filename", "vmaf_v9", {"vmaf_v9", "No such file", "vmaf_v0.6.1",
+          "vmaf_b_v0.6.3"}},
+  {"model-filename", "vmaf_v0.6.1,/dev/null", {"/dev/null", "regular file"}},
+  {"conf-interval", "true", {"conf-interval", "vmaf_b_v0.6.3"}},
   {"backend", "hip", {"hip", "cpu"}},
 };
 
@@ -32,6 +35,7 @@ GST_START_TEST (test_wrong_value)
   const WrongValue *test = &wrong_values[__i__];
   Rig *rig = rig_new (NULL);
 
+  g_object_set (rig->element, "model-filename", "vmaf_v0.6.1", NULL);
   gst_util_set_object_arg (G_OBJECT (rig->element), test->property,
       test->value);
   rig_start_streams (rig, "format=I420");
@@ -124,8 +128,12 @@ GST_START_TEST (test_defaults)
   GParamSpec *spec;
 
   gst_object_ref_sink (element);
-  expect_default (element, "model-filename", "");
-  expect_default (element, "features", "adm");
+  expect_default (element, "model-filename", "vmaf_v0.6.1");
+  expect_default (element, "features", "");
+  expect_default (element, "enable-transform", "false");
+  expect_default (element, "phone-model", "false");
+  expect_default (element, "disable-clip", "false");
+  expect_default (element, "conf-interval", "false");
   expect_default (element, "threads", "0");
   expect_default (element, "subsample", "1");
   expect_default (element, "frame-message", "false");
