@@ -134,13 +134,24 @@ gst_hip_vmaf_format_fix (const GstHipVmafFormat * reference,
       reference->format.height);
 }
 
+/* GStreamer 1.22 says that V of P010, P012 and P016 is one byte after U. It is one word after it. */
+static guint
+sample_offset (const GstVideoFrame * frame, guint component)
+{
+  guint offset = GST_VIDEO_FRAME_COMP_POFFSET (frame, component);
+
+  return GST_VIDEO_FRAME_COMP_DEPTH (frame, component) > 8 ?
+      GST_ROUND_UP_2 (offset) : offset;
+}
+
 static void
 fill_planes (HvPicture * picture, const GstVideoFrame * frame)
 {
   for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (frame); c++) {
     HvPlane *plane = &picture->plane[c];
 
-    plane->data = GST_VIDEO_FRAME_COMP_DATA (frame, c);
+    plane->data = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame,
+        GST_VIDEO_FRAME_COMP_PLANE (frame, c)) + sample_offset (frame, c);
     plane->stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, c);
     plane->step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, c);
     plane->shift = GST_VIDEO_FORMAT_INFO_SHIFT (frame->info.finfo, c);

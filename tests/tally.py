@@ -16,6 +16,7 @@ import sys
 TAP = re.compile(r"^(not )?ok\b\s*(\d*)\s*(?:- )?(.*?)(?:\s*#\s*(skip)\S*\s*(.*))?$",
                  re.IGNORECASE)
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.MULTILINE)
+CHECK_FAILED = re.compile(r"^\S*:-?\d+:[A-Z]:([^:]+:[^:]+:\d+): (.*)$", re.MULTILINE)
 FINE = ("OK", "EXPECTEDFAIL")
 
 
@@ -32,8 +33,10 @@ def tap_lines(name, output):
 def check_lines(name, output):
     for checks, failures, errors in CHECK.findall(output):
         bad = int(failures) + int(errors)
-        yield from [("fail", f"{name}: a check", "see its log")] * bad
         yield from [("pass", f"{name}: a check", "")] * (int(checks) - bad)
+        named = dict.fromkeys(CHECK_FAILED.findall(output))
+        yield from [("fail", f"{name}: {check}", why) for check, why in named][:bad]
+        yield from [("fail", f"{name}: a check", "see its log")] * (bad - len(named))
 
 
 def last_line(output):

@@ -86,6 +86,8 @@ sink_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   if (rig->sink_delay)
     g_usleep (rig->sink_delay);
   write_down (rig, buffer);
+  if (rig->sink_limit && rig_count (rig, BUFFER) >= rig->sink_limit)
+    return GST_FLOW_EOS;
   return GST_FLOW_OK;
 }
 

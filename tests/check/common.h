@@ -61,6 +61,7 @@ struct Rig
   gboolean no_sink, no_dist;    /* leave src or dist_sink unlinked */
   gboolean count_only;          /* keep no objects, for long runs */
   gulong sink_delay, message_delay;     /* microseconds: a slow downstream, a slow scorer */
+  guint sink_limit;             /* buffers after which downstream says EOS; 0: never */
   GstCaps *downstream_caps;     /* what downstream takes; NULL is anything */
   GstBufferPool *downstream_pool;       /* what it proposes */
   gboolean downstream_meta;     /* whether it takes GstVideoMeta */

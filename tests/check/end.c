@@ -174,6 +174,74 @@ GST_START_TEST (test_eos_sent_to_pipeline)
 
 GST_END_TEST;
 
+static void
+send_eos (GstElement * element, gpointer unused)
+{
+  gst_element_send_event (element, gst_event_new_eos ());
+}
+
+/* ... while the streaming thread waits for room in the meter: nothing that was taken is lost. */
+GST_START_TEST (test_eos_sent_to_busy_element)
+{
+  Rig *rig = rig_new ("async-depth", 1, NULL);
+
+  rig_start_streams (rig, "format=I420");
+  rig_close_gate (rig);
+  feed_script (&rig->ref, "0 40 80 120");
+  feed_script (&rig->dist, "0 40 80 120");
+  rig_wait_at_gate (rig);
+  rig_wait (rig, BUFFER, 2);
+  gst_element_call_async (rig->element, send_eos, NULL, NULL);
+  fail_if (rig_waited (rig, EOS, 1, 300));
+  rig_open_gate (rig);
+  rig_wait (rig, EOS, 1);
+  fail_unless (rig_count (rig, FRAME_MESSAGE) >= 2);
+  fail_unless_equals_uint64 (rig_stat (rig, "pairs"), rig_count (rig,
+          FRAME_MESSAGE));
+  expect_ordered_end (rig, rig_count (rig, FRAME_MESSAGE));
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* ... while nothing comes in at all. */
+GST_START_TEST (test_eos_sent_to_idle_element)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  rig_wait (rig, FRAME_MESSAGE, 2);
+  gst_element_send_event (rig->element, gst_event_new_eos ());
+  rig_wait (rig, EOS, 1);
+  expect_ordered_end (rig, 2);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* Downstream that has enough ends the stream, in the same order. */
+GST_START_TEST (test_downstream_has_enough)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig->sink_limit = 3;
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80 120 160 200");
+  feed_script (&rig->dist, "0 40 80 120 160 200");
+  rig_wait (rig, POOLED_MESSAGE, 1);
+  rig_wait (rig, EOS, 1);
+  feed_settle (&rig->ref);
+  feed_settle (&rig->dist);
+  fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 0);
+  fail_unless (rig_count (rig, FRAME_MESSAGE) >= 3);
+  expect_ordered_end (rig, rig_count (rig, FRAME_MESSAGE));
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* EOS comes also when nothing was measured. */
 GST_START_TEST (test_empty_streams)
 {
@@ -501,7 +569,10 @@ end_suite (void)
   tcase_add_test (tests, test_ref_ends_dist_goes_on);
   tcase_add_test (tests, test_dist_ends_first);
   tcase_add_test (tests, test_eos_sent_to_element);
+  tcase_add_test (tests, test_eos_sent_to_busy_element);
+  tcase_add_test (tests, test_eos_sent_to_idle_element);
   tcase_add_test (tests, test_eos_sent_to_pipeline);
+  tcase_add_test (tests, test_downstream_has_enough);
   tcase_add_loop_test (tests, test_flush_both, 0, 2);
   tcase_add_loop_test (tests, test_flush_drops_pairs, 0, 2);
   tcase_add_test (tests, test_many_flushes);

@@ -101,6 +101,31 @@ GST_START_TEST (test_features)
 
 GST_END_TEST;
 
+/* A buffer that is smaller than its caps say is no picture: one WARNING, and the stream goes on. */
+GST_START_TEST (test_short_buffer)
+{
+  Rig *rig = rig_new (NULL);
+  Feed *feed = __i__ ? &rig->dist : &rig->ref;
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0");
+  feed_script (&rig->dist, "0");
+  for (guint i = 1; i < 4; i++) {
+    GstBuffer *buffer = feed_frame (feed, i * FRAME_MS * GST_MSECOND);
+    gst_buffer_set_size (buffer, 100);
+    feed_push (feed, buffer);
+  }
+  feed_script (feed == &rig->ref ? &rig->dist : &rig->ref, "40 80 120");
+  rig_play (rig, "160", "160");
+  fail_unless_equals_int (rig_count (rig, BUFFER), 5);
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 2);
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 1);
+  fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static void
 expect_default (GstElement * element, const gchar * property,
     const gchar * expected)
@@ -201,6 +226,7 @@ errors_suite (void)
   tcase_add_loop_test (tests, test_wrong_value, 0, G_N_ELEMENTS (wrong_values));
   tcase_add_test (tests, test_put_right);
   tcase_add_loop_test (tests, test_features, 0, 7);
+  tcase_add_loop_test (tests, test_short_buffer, 0, 2);
   tcase_add_test (tests, test_defaults);
   tcase_add_test (tests, test_type_names);
   tcase_add_loop_test (tests, test_backend, 0, 2);

@@ -92,6 +92,28 @@ GST_START_TEST (test_live_pairs)
 
 GST_END_TEST;
 
+/* What comes late still finds the reference frame that went by before it. */
+GST_START_TEST (test_live_late_dist)
+{
+  Rig *rig = live_rig (__i__);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80");
+  rig_wait (rig, BUFFER, 3);
+  feed_script (&rig->dist, "0 40 80");
+  feed_script (&rig->ref, "120");
+  feed_script (&rig->dist, "120");
+  rig_wait (rig, BUFFER, 4);
+  rig_wait (rig, FRAME_MESSAGE, 3);
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_expect_pairs (rig, "0:1 40:2 80:3 120:4");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A slow meter does not hold a live stream up. */
 GST_START_TEST (test_live_never_waits_for_the_meter)
 {
@@ -281,6 +303,7 @@ live_suite (void)
   tcase_add_loop_test (tests, test_silent_dist_forced, 0, 3);
   tcase_add_loop_test (tests, test_unlinked_dist, 0, 2);
   tcase_add_loop_test (tests, test_live_pairs, 0, 2);
+  tcase_add_loop_test (tests, test_live_late_dist, 0, 2);
   tcase_add_loop_test (tests, test_live_never_waits_for_the_meter, 0, 2);
   tcase_add_test (tests, test_latency);
   tcase_add_test (tests, test_in_step);

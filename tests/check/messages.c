@@ -301,6 +301,47 @@ GST_START_TEST (test_stats_while_running)
 
 GST_END_TEST;
 
+/* ... and say where the measuring was done, and how fast. */
+GST_START_TEST (test_stats_after_all)
+{
+  Rig *rig = rig_new (NULL);
+  GstStructure *stats;
+  gdouble fps;
+
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, "0 40 80", "0 40 80");
+  g_object_get (rig->element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_double (stats, "fps", &fps));
+  fail_unless (fps > 0);
+  fail_unless_equals_string (gst_structure_get_string (stats, "backend"),
+      "cpu");
+  fail_unless (gst_structure_has_field_typed (stats, "device", G_TYPE_STRING));
+  fail_unless (strlen (gst_structure_get_string (stats, "target")) > 0);
+  gst_structure_free (stats);
+  rig_expect_stats (rig, "scored=3");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* frame-message can be changed on the way. */
+GST_START_TEST (test_frame_message_toggled)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  rig_wait (rig, FRAME_MESSAGE, 2);
+  g_object_set (rig->element, "frame-message", FALSE, NULL);
+  rig_play (rig, "80 120", "80 120");
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 2);
+  rig_expect_stats (rig, "pairs=4 scored=4");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 messages_suite (void)
 {
@@ -316,7 +357,9 @@ messages_suite (void)
   tcase_add_loop_test (tests, test_pool_method, 0, 4);
   tcase_add_test (tests, test_timecode);
   tcase_add_test (tests, test_utc);
+  tcase_add_test (tests, test_frame_message_toggled);
   tcase_add_test (tests, test_stats_while_running);
+  tcase_add_test (tests, test_stats_after_all);
   return suite;
 }
 

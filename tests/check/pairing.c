@@ -247,6 +247,188 @@ GST_START_TEST (test_random_losses)
 
 GST_END_TEST;
 
+/* One frame of a random stream. */
+typedef struct
+{
+  gint64 time, duration;        /* ms */
+  gint partner;                 /* index on the other side, or -1 */
+} Frame;
+
+/* A frame rate, jitter of up to a quarter of a frame, one frame in five lost. */
+static void
+random_stream (GRand * rand, Frame * frames, guint n)
+{
+  static const gint periods[] = { 16, 20, 33, 40 };
+  gint period = periods[g_rand_int_range (rand, 0, 4)];
+  gint64 time = g_rand_int_range (rand, 0, 60) + period / 4;
+
+  for (guint i = 0; i < n; i++) {
+    frames[i].time =
+        time + g_rand_int_range (rand, -period / 4, period / 4 + 1);
+    frames[i].duration = period;
+    frames[i].partner = -1;
+    time += g_rand_int_range (rand, 0, 5) ? period : 2 * period;
+  }
+}
+
+/* The rule as the design words it, without any thought of streaming: of all matches that are left,
+ * the nearest one holds, the earlier on a tie. */
+static void
+pair_by_rule (Frame * ref, guint n_ref, Frame * dist, guint n_dist)
+{
+  for (;;) {
+    gint64 best = G_MAXINT64, best_time = 0;
+    guint best_r = 0, best_d = 0;
+    for (guint r = 0; r < n_ref; r++) {
+      for (guint d = 0; d < n_dist; d++) {
+        gint64 apart = ABS (ref[r].time - dist[d].time);
+        gint64 time = ref[r].time + dist[d].time;
+        if (ref[r].partner >= 0 || dist[d].partner >= 0
+            || 2 * apart >= MIN (ref[r].duration, dist[d].duration))
+          continue;
+        if (apart < best || (apart == best && time < best_time)) {
+          best = apart;
+          best_time = time;
+          best_r = r;
+          best_d = d;
+        }
+      }
+    }
+    if (best == G_MAXINT64)
+      return;
+    ref[best_r].partner = best_d;
+    dist[best_d].partner = best_r;
+  }
+}
+
+static void
+push_stream (Feed * feed, const Frame * frames, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = feed_frame (feed, frames[i].time * GST_MSECOND);
+    GST_BUFFER_DURATION (buffer) = frames[i].duration * GST_MSECOND;
+    feed_push (feed, buffer);
+  }
+}
+
+#define RANDOM_FRAMES 30
+
+/* Plays both streams: the element's pairs are the rule's. */
+static void
+expect_rule (Frame * ref, guint n_ref, Frame * dist, guint n_dist,
+    const gchar * caps)
+{
+  GString *pairs = g_string_new (NULL);
+  Rig *rig = rig_new (NULL);
+
+  pair_by_rule (ref, n_ref, dist, n_dist);
+  for (guint i = 0; i < n_ref; i++) {
+    if (ref[i].partner >= 0)
+      g_string_append_printf (pairs, "%s%d:%d", pairs->len ? " " : "",
+          (gint) ref[i].time, ref[i].partner + 1);
+  }
+  rig_start_streams (rig, caps);
+  push_stream (&rig->ref, ref, n_ref);
+  push_stream (&rig->dist, dist, n_dist);
+  rig_play (rig, "", "");
+  rig_expect_pairs (rig, pairs->str);
+  fail_unless_equals_int (rig_count (rig, BUFFER), n_ref);
+  g_string_free (pairs, TRUE);
+  rig_free (rig);
+}
+
+/* Two rates, jitter and losses. */
+GST_START_TEST (test_random_times)
+{
+  GRand *rand = g_rand_new_with_seed (1000 + __i__);
+  Frame ref[RANDOM_FRAMES], dist[RANDOM_FRAMES];
+
+  random_stream (rand, ref, RANDOM_FRAMES);
+  random_stream (rand, dist, RANDOM_FRAMES);
+  expect_rule (ref, RANDOM_FRAMES, dist, RANDOM_FRAMES, "format=I420");
+  g_rand_free (rand);
+}
+
+GST_END_TEST;
+
+/* Both sides show the same moments at a variable rate, dist a little off, and each loses some. A
+ * frame lasts until the next one of its side. */
+GST_START_TEST (test_variable_rate)
+{
+  GRand *rand = g_rand_new_with_seed (3000 + __i__);
+  Frame side[2][RANDOM_FRAMES];
+  guint n[2] = { 0, 0 };
+
+  for (gint64 time = 10; n[0] < RANDOM_FRAMES && n[1] < RANDOM_FRAMES;
+      time += g_rand_int_range (rand, 20, 100)) {
+    for (guint s = 0; s < 2; s++) {
+      Frame *frame = &side[s][n[s]];
+      if (g_rand_int_range (rand, 0, 5) == 0)
+        continue;
+      frame->time = s ? time + g_rand_int_range (rand, -4, 5) : time;
+      frame->duration = 20;
+      frame->partner = -1;
+      if (n[s] > 0)
+        frame[-1].duration = frame->time - frame[-1].time;
+      n[s]++;
+    }
+  }
+  expect_rule (side[0], n[0], side[1], n[1], "framerate=(fraction)0/1");
+  g_rand_free (rand);
+}
+
+GST_END_TEST;
+
+/* Words for a script that no sane stream would have: times that jump, gaps anywhere. */
+static guint
+wild_script (GRand * rand, GString * script)
+{
+  guint frames = 0;
+
+  for (guint i = 0; i < 60; i++) {
+    guint time = g_rand_int_range (rand, 0, 1000);
+    guint kind = g_rand_int_range (rand, 0, 10);
+    if (kind == 0)
+      g_string_append_printf (script, "gap@%u+%u ", time, time / 4);
+    else if (kind == 1)
+      g_string_append_printf (script, "empty@%u+%u ", time, time / 4);
+    else if (kind == 2)
+      g_string_append (script, "- ");
+    else
+      g_string_append_printf (script, "%u ", kind < 6 ? i * FRAME_MS : time);
+    frames += kind > 1;
+  }
+  return frames;
+}
+
+/* Whatever comes, every reference frame goes on, every frame that was taken is either in a pair
+ * or counted as unpaired, and the stream ends. */
+GST_START_TEST (test_wild_streams)
+{
+  GRand *rand = g_rand_new_with_seed (2000 + __i__);
+  GString *ref = g_string_new (NULL), *dist = g_string_new (NULL);
+  Rig *rig = rig_new (NULL);
+  guint n = wild_script (rand, ref);
+
+  wild_script (rand, dist);
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, ref->str, dist->str);
+  fail_unless_equals_int (rig_count (rig, BUFFER), n);
+  fail_unless_equals_uint64 (rig_stat (rig, "ref-frames"), n);
+  fail_unless_equals_uint64 (rig_stat (rig, "pairs") + rig_stat (rig,
+          "ref-unpaired"), n);
+  fail_unless_equals_uint64 (rig_stat (rig, "pairs") + rig_stat (rig,
+          "dist-unpaired"), rig_stat (rig, "dist-frames"));
+  fail_unless_equals_uint64 (rig_stat (rig, "pairs"), rig_count (rig,
+          FRAME_MESSAGE));
+  g_string_free (ref, TRUE);
+  g_string_free (dist, TRUE);
+  g_rand_free (rand);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 pairing_suite (void)
 {
@@ -259,6 +441,9 @@ pairing_suite (void)
   tcase_add_test (tests, test_pad_offset);
   tcase_add_test (tests, test_gap_settles);
   tcase_add_loop_test (tests, test_random_losses, 0, 8);
+  tcase_add_loop_test (tests, test_random_times, 0, 60);
+  tcase_add_loop_test (tests, test_variable_rate, 0, 60);
+  tcase_add_loop_test (tests, test_wild_streams, 0, 20);
   return suite;
 }
 
