@@ -104,8 +104,10 @@ answer_allocation (Rig * rig, GstQuery * query)
   if (rig->downstream_pool)
     gst_query_add_allocation_pool (query, rig->downstream_pool, WIDTH * HEIGHT
         * 2, 3, 7);
-  if (rig->downstream_meta)
+  if (rig->downstream_meta) {
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+    gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  }
   return rig->downstream_pool || rig->downstream_meta;
 }
 

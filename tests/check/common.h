@@ -64,7 +64,7 @@ struct Rig
   guint sink_limit;             /* buffers after which downstream says EOS; 0: never */
   GstCaps *downstream_caps;     /* what downstream takes; NULL is anything */
   GstBufferPool *downstream_pool;       /* what it proposes */
-  gboolean downstream_meta;     /* whether it takes GstVideoMeta */
+  gboolean downstream_meta;     /* whether it takes GstVideoMeta and GstVideoCropMeta */
 
   GMutex lock;
   GCond cond;

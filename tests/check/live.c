@@ -253,6 +253,42 @@ run_tee (const gchar * reference_queue, const gchar * other)
   return said;
 }
 
+/* A tee without any queue: both pads are fed by one thread. It needs none where nothing keeps
+ * frames back, be dist in time (0), a little late (1) or early (2). */
+GST_START_TEST (test_tee_without_queues)
+{
+  static const gint64 offsets[] = { 0, 5, -5 };
+  GstElement *pipeline = gst_parse_launch ("videotestsrc num-buffers=50 ! "
+      "video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! tee name=t "
+      "t. ! q.ref_sink  t. ! q.dist_sink  hipvmaf name=q ! fakesink", NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "q");
+  GstPad *pad = gst_element_get_static_pad (element, "dist_sink");
+  GstPad *peer = gst_pad_get_peer (pad);
+  GstMessage *message;
+  GstStructure *stats;
+  guint64 pairs;
+
+  gst_pad_set_offset (peer, offsets[__i__] * GST_MSECOND);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_EOS |
+      GST_MESSAGE_ERROR | GST_MESSAGE_INFO);
+  fail_unless (message && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, "pairs", &pairs));
+  fail_unless_equals_uint64 (pairs, 50);
+  gst_structure_free (stats);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (peer);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 static void
 expect_tee_deadlock (const gchar * other)
 {
@@ -308,6 +344,7 @@ live_suite (void)
   tcase_add_test (tests, test_latency);
   tcase_add_test (tests, test_in_step);
   tcase_add_loop_test (tests, test_starved, 0, 2);
+  tcase_add_loop_test (tests, test_tee_without_queues, 0, 3);
   tcase_add_test (tests, test_tee);
   /* Loading libav leaves its type finders behind: no leak check here. */
   tcase_add_test (foreign, test_tee_x264);

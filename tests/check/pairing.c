@@ -429,6 +429,37 @@ GST_START_TEST (test_wild_streams)
 
 GST_END_TEST;
 
+/* A stream that is ahead lets the other one come after it, and need not send more for that. */
+GST_START_TEST (test_ahead)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80 120 160 200 240 280 320 360 400");
+  feed_script (&rig->dist, "0 400");
+  rig_wait (rig, BUFFER, 10);
+  rig_play (rig, "440", "440");
+  rig_expect_pairs (rig, "0:1 400:2 440:3");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_ref_ahead)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 400");
+  feed_script (&rig->dist, "0 40 80 120 160 200 240 280 320 360");
+  feed_settle (&rig->dist);
+  rig_play (rig, "440", "400 440");
+  rig_expect_pairs (rig, "0:1 400:11 440:12");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 pairing_suite (void)
 {
@@ -440,6 +471,8 @@ pairing_suite (void)
   tcase_add_test (tests, test_segment_change);
   tcase_add_test (tests, test_pad_offset);
   tcase_add_test (tests, test_gap_settles);
+  tcase_add_test (tests, test_ahead);
+  tcase_add_test (tests, test_ref_ahead);
   tcase_add_loop_test (tests, test_random_losses, 0, 8);
   tcase_add_loop_test (tests, test_random_times, 0, 60);
   tcase_add_loop_test (tests, test_variable_rate, 0, 60);
