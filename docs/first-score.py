@@ -9,6 +9,7 @@ Exit status: 0 scored, 1 something failed, 2 wrong arguments.
 """
 import argparse
 import os
+import re
 import sys
 
 import gi
@@ -56,13 +57,19 @@ def scores_of(message):
 class Table:
     """Prints frame messages as lines under one header."""
 
+    # Left out where there are more scores than fit a line; the pooled list has them all.
+    DETAILS = re.compile("adm_scale|aim|adm3|motion3|^vmaf_|_num|_den")
+    COLUMNS = 8
+
     def __init__(self):
         self.names = None
 
     def add(self, message):
         scores = scores_of(message)
-        if list(scores) != self.names:
+        if self.names is None:
             self.names = list(scores)
+            if len(self.names) > self.COLUMNS:
+                self.names = [n for n in self.names if not self.DETAILS.search(n)]
             print(f"{'frame':>6} {'time':>9}", *(f"{short(n):>10}" for n in self.names))
         print(f"{message.get_value('index'):6} {clock(message.get_value('stream-time')):>9}",
               *(f"{scores[n]:{max(10, len(short(n)))}.6f}" for n in self.names))
@@ -189,6 +196,7 @@ def build(options):
 def score(options):
     pipeline, files = build(options)
     measure = pipeline.get_by_name("measure")
+    measure.set_property("model-filename", options.model)
     measure.set_property("features", options.features)
     measure.set_property("threads", options.threads)
     measure.set_property("frame-message", True)
@@ -217,7 +225,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("ref", nargs="?", help="the reference: any file that GStreamer decodes")
     parser.add_argument("dist", nargs="?", help="the distorted version of it")
-    parser.add_argument("--features", default="adm", help="metrics, as in the property (adm)")
+    parser.add_argument("--model", default="vmaf_v0.6.1", help="VMAF model; '' for none")
+    parser.add_argument("--features", default="", help="more metrics, as in the property")
     parser.add_argument("--pool", default="mean", choices=["mean", "min", "max", "harmonic_mean"])
     parser.add_argument("--threads", type=int, default=0, help="0: as many as the processor has")
     parser.add_argument("--scale", action="store_true",

@@ -7,6 +7,9 @@
 
 #include <gst/base/gstqueuearray.h>
 
+/* Frames that are this near, in ns, are of one time but for rounding: no rival is waited for. */
+#define ROUNDING 1000
+
 struct _GstHipVmafPairing
 {
   GstQueueArray *queue[GST_HIP_VMAF_N_SIDES];   /* of GstHipVmafFrame */
@@ -169,7 +172,7 @@ decide_match (GstHipVmafPairing * pairing)
 
     if (rivals == 0)
       first_earlier = earlier;
-    if (apart == 0)
+    if (apart < ROUNDING)
       break;
     rival = peek (pairing, earlier, nth[earlier] + 1);
     if (rival == NULL && !pairing->ended[earlier])

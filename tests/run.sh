@@ -56,9 +56,10 @@ stage_tests() { meson_tests build; }
 
 # The shared folder's golden values, through a real pipeline, for each number of threads.
 stage_golden() {
-  local threads verdict config rest got=0
+  local threads verdict config rest got=0 expected=none
   while read -r threads verdict config rest; do
     echo "$threads $verdict $config $rest"
+    [[ $threads == expected ]] && expected=$verdict && continue
     case $verdict in
       ok) pass "golden $threads ${config%:}" && got=$((got + 1)) ;;
       FAIL) fail "golden $threads ${config%:}" "$rest" && got=$((got + 1)) ;;
@@ -68,7 +69,7 @@ stage_golden() {
       return
     fi
   done < <(nice bash tests/golden/check.sh build 2>&1)
-  ((got == 15)) || fail "golden values" "$got of 15 came back"
+  [[ $got == "$expected" ]] || fail "golden values" "$got of $expected came back"
 }
 
 stage_leaks() {

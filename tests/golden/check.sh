@@ -3,11 +3,15 @@
 # Holds the element against ../shared/golden, with the corrected files of this folder (see
 # README.md) in the place of three, for 1, 2 and 3 threads.
 #   tests/golden/check.sh BUILD [CHECK_GOLDEN_OPTION...]
-# Prints "threads=N: ok|FAIL config: ..." a configuration. Exits 77 where there is no ../shared.
+# Prints "expected COUNT", then as many lines "threads=N: ok|FAIL config: ...". Exits 77 where there
+# is no ../shared.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 shared=$here/../../../shared
-configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1 motion motion.v1 motion.v1_hfr motion.force_zero)
+configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1
+         motion motion.v1 motion.v1_hfr motion.force_zero
+         vmaf_v0.6.1 vmaf_v0.6.1neg vmaf_4k_v0.6.1 vmaf_4k_v0.6.1neg vmaf_b_v0.6.3
+         vmaf_v0.6.1:enable_transform vmaf_v0.6.1:disable_clip)
 
 if (($# < 1)) || [[ ! -d $1 ]]; then
   echo "usage: tests/golden/check.sh BUILD [CHECK_GOLDEN_OPTION...]" >&2
@@ -25,6 +29,7 @@ rm -rf "$golden" && mkdir -p "$golden" || exit 1
 cp "$shared"/golden/*.json "$golden" && chmod u+w "$golden"/*.json \
   && cp "$here"/*.json "$golden" || exit 1
 
+echo "expected $((3 * ${#configs[@]}))"
 bad=0
 for threads in 1 2 3; do
   GST_PLUGIN_PATH=$build/gst GST_REGISTRY=$build/golden.registry /usr/bin/python3 \

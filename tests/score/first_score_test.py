@@ -11,7 +11,7 @@ import tempfile
 
 SCRIPT = sys.argv[1]
 FRAME = re.compile(r"^ *(\d+) +\d+:\d\d\.\d{3}((?: +\d+\.\d{6})+)$", re.MULTILINE)
-POOLED = re.compile(r"^  (\w+) +(\d+\.\d{6})$", re.MULTILINE)
+POOLED = re.compile(r"^  ([\w.]+) +(\d+\.\d{6})$", re.MULTILINE)
 
 
 def score(*arguments):
@@ -30,21 +30,25 @@ def encode(path, width, height, frames, bitrate):
 
 def check_scores(output, frames):
     """Every frame once and in order, and each pooled score the mean of its column."""
+    names = output.splitlines()[0].split()[2:]
     found = FRAME.findall(output)
     assert [int(index) for index, _ in found] == list(range(frames)), output
     columns = zip(*(map(float, scores.split()) for _, scores in found))
-    means = [sum(column) / frames for column in columns]
-    pooled = [float(value) for _, value in POOLED.findall(output)]
-    assert len(pooled) == len(means) >= 7, output
-    assert all(abs(a - b) < 2e-6 for a, b in zip(means, pooled)), (means, pooled)
-    return dict(zip((name for name, _ in POOLED.findall(output)), pooled))
+    pooled = {name: float(value) for name, value in POOLED.findall(output)}
+    assert len(names) >= 7 and names[0] == "score" and len(pooled) >= len(names), output
+    for name, column in zip(names, columns, strict=True):
+        mean = sum(column) / frames
+        given = pooled[name] if name in pooled else pooled["integer_" + name]
+        assert abs(mean - given) < 2e-6, (name, mean, given)
+    return pooled
 
 
 def test_picture(_):
     """the test picture through x264enc"""
     status, output, errors = score()
     assert status == 0, errors
-    assert 0.5 < check_scores(output, 50)["integer_adm2"] < 0.999, output
+    scores = check_scores(output, 50)
+    assert 0.5 < scores["integer_adm2"] < 0.999 and 20 < scores["score"] < 95, output
 
 
 def two_files(folder):
@@ -53,7 +57,7 @@ def two_files(folder):
     for dist in ("good", "bad"):
         status, output, errors = score(f"{folder}/source.mkv", f"{folder}/{dist}.mkv")
         assert status == 0, errors
-        worse.append(check_scores(output, 30)["integer_adm2"])
+        worse.append(check_scores(output, 30)["score"])
     assert worse[0] > worse[1], worse
 
 

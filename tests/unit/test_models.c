@@ -406,6 +406,77 @@ static void test_list_errors(Files *files, gconstpointer data)
     g_free(other);
 }
 
+/* ---- the built-in models ---- */
+
+/* All of them, what they ask for, and what they are called. */
+static void test_builtin(void)
+{
+    HvModelSettings settings = {.conf_interval = TRUE};
+    GError *error = NULL;
+    char *list = g_strjoinv(",", (char **)hv_models_builtin_names());
+    HvModels *models = hv_models_load(list, &settings, &error);
+    GPtrArray *features = hv_features_new();
+    g_assert_no_error(error);
+    check_names(models,
+                (const char *const[]){"score", "vmaf_v0.6.1", "vmaf_v0.6.1neg", "vmaf_4k_v0.6.1",
+                                      "vmaf_4k_v0.6.1neg", "vmaf_b_v0.6.3", "vmaf_bagging",
+                                      "vmaf_stddev", "vmaf_ci_p95_lo", "vmaf_ci_p95_hi", NULL});
+    hv_models_add_features(models, features);
+    g_assert_cmpuint(features->len, ==, 5); /* adm and vif twice, the motion of both once */
+    g_ptr_array_unref(features);
+    hv_models_unref(models);
+    g_free(list);
+}
+
+static const char *const v061_inputs[] = {"integer_adm2",
+                                          "integer_motion2",
+                                          "integer_vif_scale0",
+                                          "integer_vif_scale1",
+                                          "integer_vif_scale2",
+                                          "integer_vif_scale3",
+                                          "integer_adm2_egl_1",
+                                          "integer_vif_scale0_egl_1",
+                                          "integer_vif_scale1_egl_1",
+                                          "integer_vif_scale2_egl_1",
+                                          "integer_vif_scale3_egl_1"};
+
+static void predict(const char *name, const double *scores, double *out)
+{
+    HvModelSettings settings = {.conf_interval = strstr(name, "_b_") != NULL,
+                                .enable_transform = TRUE};
+    GError *error = NULL;
+    HvModels *models = hv_models_load(name, &settings, &error);
+    g_assert_no_error(error);
+    HvPredictor *predictor =
+        hv_predictor_new(models, v061_inputs, G_N_ELEMENTS(v061_inputs), &error);
+    g_assert_no_error(error);
+    hv_predictor_run(predictor, scores, out);
+    hv_predictor_free(predictor);
+    hv_models_unref(models);
+}
+
+/* libvmaf's files, where they are beside the checkout, say the same as the built-in tables. */
+static void test_files(void)
+{
+    const char *shared = g_getenv("HIPVMAF_SHARED");
+    char *dir = g_build_filename(shared ? shared : "", "models", NULL);
+    if (!shared || !g_file_test(dir, G_FILE_TEST_IS_DIR))
+        g_test_skip("there is no folder ../shared/models beside the checkout");
+    for (const char *const *name = hv_models_builtin_names(); *name && !g_test_failed(); name++) {
+        char *file = g_strconcat(dir, "/", *name, ".json", NULL);
+        for (unsigned i = 0; i < 20 && g_file_test(file, G_FILE_TEST_EXISTS); i++) {
+            double scores[G_N_ELEMENTS(v061_inputs)], a[6] = {0}, b[6] = {0};
+            for (unsigned k = 0; k < G_N_ELEMENTS(scores); k++)
+                scores[k] = g_test_rand_double_range(0, k == 1 ? 20 : 1);
+            predict(*name, scores, a);
+            predict(file, scores, b);
+            g_assert_cmpmem(a, sizeof a, b, sizeof b);
+        }
+        g_free(file);
+    }
+    g_free(dir);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -416,6 +487,8 @@ int main(int argc, char **argv)
     g_test_add_func("/models/wrong", test_wrong);
     g_test_add_func("/models/wrong-collection", test_wrong_collection);
     g_test_add_func("/models/damaged", test_damaged);
+    g_test_add_func("/models/builtin", test_builtin);
+    g_test_add_func("/models/files", test_files);
     g_test_add("/models/list", Files, NULL, files_open, test_list, files_close);
     g_test_add("/models/list-errors", Files, NULL, files_open, test_list_errors, files_close);
     return g_test_run();
