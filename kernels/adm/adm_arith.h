@@ -79,11 +79,17 @@ HV_INLINE int32_t hv_adm_round16(int32_t value, int shift)
     return (int16_t)((value + (1 << (shift - 1))) >> shift);
 }
 
+/* A sum that wraps: with factors that wrapped themselves, sums of cubes need more than 64 bits. */
+HV_INLINE int64_t hv_adm_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* An arithmetic right shift that rounds half up, by 0 to 62; a shift of 0 leaves the value alone.
  */
 HV_INLINE int64_t hv_adm_round_shift(int64_t value, int shift)
 {
-    return (value + (((int64_t)1 << shift) >> 1)) >> shift;
+    return hv_adm_add(value, ((int64_t)1 << shift) >> 1) >> shift;
 }
 
 HV_INLINE uint32_t hv_adm_abs(int32_t value)

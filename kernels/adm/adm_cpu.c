@@ -175,8 +175,8 @@ static void add_sums(HvAdmSums *to, const HvAdmSums *from)
 {
     for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
         to->reference[angle] += from->reference[angle];
-        to->restored[angle] += from->restored[angle];
-        to->additive[angle] += from->additive[angle];
+        to->restored[angle] = hv_adm_add(to->restored[angle], from->restored[angle]);
+        to->additive[angle] = hv_adm_add(to->additive[angle], from->additive[angle]);
     }
 }
 

@@ -25,7 +25,7 @@ static void add_rows(const HvAdmBlock *block, int row, int part)
 /* One row's sums go into the scale's with this rounding. */
 static void add_row_sum(int64_t *sum, int64_t row_sum, int shift)
 {
-    *sum += hv_adm_round_shift(row_sum, shift);
+    *sum = hv_adm_add(*sum, hv_adm_round_shift(row_sum, shift));
 }
 
 #ifdef HV_VEC
@@ -232,8 +232,9 @@ static void mask_scalar(const HvAdmBlock *block, int row, int part, int64_t *sum
         for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
             int up = block->scale ? 0 : hv_adm_mask0_shift[angle];
             int square = block->scale ? HV_ADM_SQUARE_SHIFT : hv_adm_square0_shift[angle];
-            row_sum[angle] += hv_adm_masked_cube(magnitude_at(block, row, part, angle, j),
-                                                 threshold << up, square, s->cube_shift[angle]);
+            int64_t cube = hv_adm_masked_cube(magnitude_at(block, row, part, angle, j),
+                                              threshold << up, square, s->cube_shift[angle]);
+            row_sum[angle] = hv_adm_add(row_sum[angle], cube);
         }
     }
     for (int angle = 0; angle < HV_ADM_ANGLES; angle++)

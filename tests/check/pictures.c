@@ -33,6 +33,16 @@ sample (guint number, guint component, gint x, gint y)
   return (guint) CLAMP (value, 0, 0xffff);
 }
 
+/* GStreamer says 1, in samples, for where V is in P010 and its kin; it means 2 bytes. */
+static guint8 *
+first_sample (GstVideoFrame * frame, guint component)
+{
+  if (component == 2 && GST_VIDEO_FRAME_N_PLANES (frame) == 2
+      && GST_VIDEO_FRAME_COMP_DEPTH (frame, 2) > 8)
+    return (guint8 *) GST_VIDEO_FRAME_COMP_DATA (frame, 1) + 2;
+  return GST_VIDEO_FRAME_COMP_DATA (frame, component);
+}
+
 static void
 paint_component (GstVideoFrame * frame, guint number, guint component)
 {
@@ -40,7 +50,7 @@ paint_component (GstVideoFrame * frame, guint number, guint component)
   guint shift = frame->info.finfo->shift[component];
   gint stride = GST_VIDEO_FRAME_COMP_STRIDE (frame, component);
   gint step = GST_VIDEO_FRAME_COMP_PSTRIDE (frame, component);
-  guint8 *row = GST_VIDEO_FRAME_COMP_DATA (frame, component);
+  guint8 *row = first_sample (frame, component);
 
   for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (frame, component); y++) {
     for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (frame, component); x++) {

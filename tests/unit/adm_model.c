@@ -28,9 +28,15 @@ static i64 shift_down(i64 x, int n)
     return x >> n;
 }
 
+/* Sums wrap at 64 bits. */
+static i64 add(i64 a, i64 b)
+{
+    return (i64)((uint64_t)a + (uint64_t)b);
+}
+
 static i64 rs(i64 x, int n)
 {
-    return n > 0 ? shift_down(x + ((i64)1 << (n - 1)), n) : x;
+    return n > 0 ? shift_down(add(x, (i64)1 << (n - 1)), n) : x;
 }
 
 static int log_up(i64 n)
@@ -276,11 +282,11 @@ static void numerator(const AdmModel *m, const Map *part, const Map *masking, in
                           : llabs(value * f) - thr * (b == D ? 4096 : 1024);
                 e = e > 0 ? e : 0;
                 i64 e2 = (int32_t)rs(e * e, s || b == D ? 30 : 29);
-                row[b] += rs(e2 * e, cube_shift(w, s, b));
+                row[b] = add(row[b], rs(e2 * e, cube_shift(w, s, b)));
             }
         }
         for (int b = 0; b < 3; b++)
-            sum[b] += rs(row[b], log_up(h));
+            sum[b] = add(sum[b], rs(row[b], log_up(h)));
     }
 }
 

@@ -96,25 +96,62 @@ static void test_contents_and_options(void)
                 assert_kind_agrees(kind, 77 + o % 5, 71 - o % 7, depth, option_sets[o]);
 }
 
-/* Barten's factors wrap in 16 bits: over this sweep they take values of all sizes, those where
- * 16-bit lanes would overflow among them. */
+/* Barten's factor of scale 0 in fixed point, before it wraps in 16 bits, for adm_csf_scale 1. */
+static double barten_factor0(void)
+{
+    HvAdmParams params = adm_params("csf=1");
+    return ldexp(hv_adm_csf_factor(&params, 0, FALSE), 21);
+}
+
+static void format_scale(double factor, char *options, gsize size)
+{
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_dtostr(number, sizeof number, factor / barten_factor0());
+    g_snprintf(options, size, "csf=1:scf=%s:scfd=%s", number, number);
+}
+
+static uint32_t factor0(const char *options)
+{
+    HvAdmParams params = adm_params(options);
+    HvFormat format = {48, 40, 8, 1, 0, 0};
+    HvAdmPlan plan;
+    hv_adm_plan_init(&plan, &params, &format);
+    return plan.scale[0].i_factor[HV_ADM_HORIZONTAL];
+}
+
 static void test_factors_of_all_sizes(void)
 {
-    unsigned large = 0, small = 0;
-    for (double scale = 0.001; scale < 50; scale *= 1.023) {
-        char options[80], number[G_ASCII_DTOSTR_BUF_SIZE];
-        g_ascii_dtostr(number, sizeof number, scale);
-        g_snprintf(options, sizeof options, "csf=1:scf=%s:scfd=%s", number, number);
-        HvAdmParams params = adm_params(options);
-        HvFormat format = {48, 40, 8, 1, 0, 0};
-        HvAdmPlan plan;
-        hv_adm_plan_init(&plan, &params, &format);
-        *(plan.scale[0].i_factor[HV_ADM_HORIZONTAL] > 43800 ? &large : &small) += 1;
-        assert_kind_agrees(CLIP_EXTREME, 48, 40, 8, options);
+    char options[100];
+    for (double factor = 60; factor < 5e7; factor *= 1.043) {
+        format_scale(factor, options, sizeof options);
+        assert_kind_agrees(CLIP_EXTREME, 96, 80, 8, options);
         assert_kind_agrees(CLIP_NOISE, 48, 40, 10, options);
     }
-    g_assert_cmpuint(large, >, 20);
-    g_assert_cmpuint(small, >, 20);
+}
+
+/* Where a weighted coefficient is -32768, its magnitude does not fit 16 bits. Every coefficient
+ * below -16384 comes to that with one of these factors. */
+static void test_largest_factors(void)
+{
+    Clip clip = clip_new(CLIP_EXTREME, 40, 32, 8, 1);
+    char options[100];
+    for (unsigned factor = 60000; factor < 65536; factor++) {
+        format_scale(factor + 0.5, options, sizeof options);
+        g_assert_cmpuint(factor0(options), ==, factor);
+        HvAdmParams params = adm_params(options);
+        AdmResult first = adm_measure_clip(&params, &clip, (AdmHow){HV_LEVEL_BASELINE});
+        AdmResult other = adm_measure_clip(&params, &clip, (AdmHow){HV_N_LEVELS - 1});
+        adm_assert_same(&first, &other, "factor %u", factor);
+    }
+    clip_free(&clip);
+}
+
+/* High enough for several blocks of rows at scales 0 and 1. */
+static void test_many_blocks(void)
+{
+    for (unsigned height = 81; height <= 430; height += 5)
+        assert_kind_agrees(height % CLIP_KINDS, 16 + height % 37, height, height & 1 ? 8 : 10,
+                           option_sets[height / 5 % G_N_ELEMENTS(option_sets)]);
 }
 
 static void test_larger(void)
@@ -375,6 +412,8 @@ int main(int argc, char **argv)
     g_test_add_func("/adm/agree/every-size-mixed", test_every_size_mixed);
     g_test_add_func("/adm/agree/contents-and-options", test_contents_and_options);
     g_test_add_func("/adm/agree/factors-of-all-sizes", test_factors_of_all_sizes);
+    g_test_add_func("/adm/agree/largest-factors", test_largest_factors);
+    g_test_add_func("/adm/agree/many-blocks", test_many_blocks);
     g_test_add_func("/adm/agree/larger", test_larger);
     g_test_add_func("/adm/agree/largest-coefficients", test_largest_coefficients);
     g_test_add_func("/adm/model/small", test_model_small);
