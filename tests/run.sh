@@ -99,7 +99,6 @@ stage_asan() {
   done
   GST_REGISTRY_FORK=no GST_PLUGIN_SYSTEM_PATH_1_0=$plugins CK_TIMEOUT_MULTIPLIER=6 \
     ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:quarantine_size_mb=1 \
-    LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 \
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     meson_tests build-asan --no-suite score --timeout-multiplier 6
 }
