@@ -86,8 +86,12 @@ stage_valgrind() {
     --wrap 'valgrind --quiet --error-exitcode=99 --track-origins=yes'
 }
 
+# The sanitizers watch host code: machine code for GPUs would be built for nothing.
+host_only=(-Dhip=disabled -Dnvidia=disabled)
+
 stage_asan() {
-  setup build-asan --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
+  setup build-asan "${host_only[@]}" --buildtype=debugoptimized \
+    -Db_sanitize=address,undefined -Db_lundef=false \
     || { fail "build with ASan and UBSan"; return; }
   # A process without ASan cannot load the plugin: not the plugin scanner, not score's Python. So
   # plugins are scanned in the test's process, and only those that the tests need: others leak.
@@ -104,7 +108,8 @@ stage_asan() {
 }
 
 stage_tsan() {
-  setup build-tsan --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false \
+  setup build-tsan "${host_only[@]}" --buildtype=debugoptimized \
+    -Db_sanitize=thread -Db_lundef=false \
     || { fail "build with TSan"; return; }
   # GCC 12's TSan cannot place its shadow where addresses are spread as widely as Linux 6.5 does.
   local steady=()
