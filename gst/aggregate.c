@@ -84,7 +84,7 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
     return;
   }
   warn_about_formats (self, reference->format, distorted->format);
-  if (measured) {
+  if (measured || self->run_remembers) {
     pair = gst_hip_vmaf_pair_new (reference, distorted, self->next_index);
     if (pair == NULL) {
       if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_UNREADABLE))
@@ -96,6 +96,7 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
       gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
       return;
     }
+    pair->pair.unscored = !measured;
     g_queue_push_tail (&self->ready, pair);
   }
   self->next_index++;
@@ -188,8 +189,8 @@ expire (GstHipVmaf * self, GstClockTime latency)
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &frame);
   while ((pair = g_queue_peek_head (&self->ready)) != NULL
       && (pair->time < oldest || self->ready.length > LIVE_FRAMES)) {
+    GST_HIP_VMAF_COUNT (self->scorer, skipped, !pair->pair.unscored);
     gst_hip_vmaf_pair_free (g_queue_pop_head (&self->ready));
-    GST_HIP_VMAF_COUNT (self->scorer, skipped, 1);
     if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_SLOW))
       GST_ELEMENT_WARNING (self, STREAM, FAILED,
           ("Measuring cannot keep up with the live streams: pairs are skipped. "

@@ -413,6 +413,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
       && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
       device_id, config.features);
   if (ok) {
+    self->run_remembers = hv_features_remember (config.features);
     reset_run (self);
     set_scorer (self, gst_hip_vmaf_scorer_new (GST_ELEMENT (self), &config,
             &self->frame_message));

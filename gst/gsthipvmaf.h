@@ -66,6 +66,7 @@ struct _GstHipVmaf
   GstHipVmafStream stream[GST_HIP_VMAF_N_SIDES];
   GQueue ready;                 /* of GstHipVmafPair that wait for room in the meter */
   guint run_subsample, run_depth;
+  gboolean run_remembers;       /* metrics need every pair, also those that get no scores */
   gint next_index;
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;

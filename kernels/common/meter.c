@@ -289,7 +289,8 @@ static gboolean begin_on_gpu(HvMeter *meter, HvMeterFrame *frame, GError **error
         return FALSE;
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         const Tenant *tenant = &meter->tenants[i];
-        if (tenant->on_gpu && !tenant->ops->submit(tenant->metric, &frame->subject, error))
+        if (tenant->on_gpu && frame->scores[i].frame &&
+            !tenant->ops->submit(tenant->metric, &frame->subject, error))
             return FALSE;
     }
     return backend->ops->seal(backend, slot, error);
@@ -303,7 +304,9 @@ static void begin(HvMeter *meter, HvMeterFrame *frame)
     g_queue_push_tail_link(&meter->begun, &frame->link);
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         frame->scores[i].frame = frame;
-        if (!meter->tenants[i].on_gpu)
+        if (frame->pair.unscored && !meter->tenants[i].ops->flush)
+            hv_scores_done(&frame->scores[i]);
+        else if (!meter->tenants[i].on_gpu)
             submit_to(meter, frame, i);
     }
     if (meter->broken)
@@ -319,7 +322,7 @@ static gboolean collect_from_gpu(HvMeter *meter, HvMeterFrame *frame, GError **e
         return FALSE;
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         const Tenant *tenant = &meter->tenants[i];
-        if (tenant->on_gpu &&
+        if (tenant->on_gpu && frame->scores[i].frame &&
             !tenant->ops->collect(tenant->metric, &frame->subject, &frame->scores[i], error))
             return FALSE;
     }
@@ -700,10 +703,11 @@ static void submit(HvMeter *meter, const HvPair *pair)
     frame->subject = (HvSubject){&frame->pair.reference, &frame->pair.distorted, 0};
     frame->generation = meter->generation;
     frame->stream = meter->stream;
-    frame->settled = frame->released = FALSE;
+    frame->settled = pair->unscored;
+    frame->released = FALSE;
     g_queue_push_tail_link(&meter->waiting, &frame->link);
     meter->submitted++;
-    meter->unsettled++;
+    meter->unsettled += !pair->unscored;
     hv_cond_broadcast(&meter->work);
 }
 

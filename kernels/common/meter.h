@@ -22,6 +22,8 @@ typedef struct HvMeter HvMeter;
 typedef struct HvPair {
     HvPicture reference, distorted;
     gpointer owner;
+    gboolean unscored; /* only for metrics that remember pictures, so that they miss none; of such a
+                          pair comes no scored() and no failed() */
 } HvPair;
 
 /* All must be set, but for user_free, and the last two where there is no backend. */
@@ -83,10 +85,10 @@ gboolean hv_meter_submit(HvMeter *meter, const HvPair *pair);
 gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us);
 
 /* Drops every pair that is not scored yet and what metrics remember; returns how many pairs that
- * were, not counting those that had failed. Waits for nothing: a scored() or failed() that the
- * meter's thread has already decided on, at most one, may still begin or be running on return (it
- * is not among those counted; a drain waits for it). After it, none comes for a pair submitted
- * before. owner_free() of dropped pairs comes from the meter's thread, soon. */
+ * were, not counting those that had failed or are `unscored`. Waits for nothing: a scored() or
+ * failed() that the meter's thread has already decided on, at most one, may still begin or be
+ * running on return (it is not among those counted; a drain waits for it). After it, none comes for
+ * a pair submitted before. owner_free() of dropped pairs comes from the meter's thread, soon. */
 unsigned hv_meter_drop(HvMeter *meter);
 
 /* While set, submit and drain return FALSE at once, also those that are waiting; try_submit does

@@ -102,6 +102,9 @@ GPtrArray *hv_features_new(void);
  * changes none, that one entry gives all the scores. */
 void hv_features_add(GPtrArray *features, const HvMetricInfo *info, const void *params);
 
+/* Whether one of the metrics remembers pictures: then no pair may be left out (HvPair.unscored). */
+gboolean hv_features_remember(const GPtrArray *features);
+
 /* Reads "adm=debug=true:adm_csf_mode=2,vif" into a GPtrArray of HvFeature (owned by the array,
  * freed with it); NULL and "" give an empty one. Space around names and empty entries are skipped;
  * "adm=" is "adm". Entries are added by hv_features_add().

@@ -83,6 +83,16 @@ void hv_features_add(GPtrArray *features, const HvMetricInfo *info, const void *
     g_ptr_array_add(features, feature);
 }
 
+gboolean hv_features_remember(const GPtrArray *features)
+{
+    for (unsigned i = 0; i < features->len; i++) {
+        const HvFeature *feature = g_ptr_array_index(features, i);
+        if (feature->info->cpu && feature->info->cpu->flush)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /* Adds one "name" or "name=options"; `entry` is written to. */
 static gboolean add_entry(GPtrArray *features, const HvMetricInfo *const *metrics, char *entry,
                           GError **error)

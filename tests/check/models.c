@@ -130,6 +130,68 @@ GST_START_TEST (test_size_change)
 
 GST_END_TEST;
 
+/* Motion is between frames that follow each other, also where not all are scored: scores with
+ * subsample are those of the whole run. */
+GST_START_TEST (test_subsample)
+{
+  static const gchar script[] = "0 40 80 120 160 200 240";
+  Rig *all = rig_new ("model-filename", " vmaf_v0.6.1", NULL);
+  Rig *some = rig_new ("model-filename", " vmaf_v0.6.1", "subsample", 3, NULL);
+
+  all->ref.fixed_picture = some->ref.fixed_picture = FALSE;
+  rig_start_streams (all, "format=I420");
+  rig_play (all, script, script);
+  rig_start_streams (some, "format=I420");
+  rig_play (some, script, script);
+  fail_unless_equals_int (rig_count (all, FRAME_MESSAGE), 7);
+  fail_unless_equals_int (rig_count (some, FRAME_MESSAGE), 3);
+  for (guint i = 0; i < 3; i++) {
+    const GstStructure *one = rig_score (some, FRAME_MESSAGE, i);
+    const GstStructure *other = rig_score (all, FRAME_MESSAGE, 3 * i);
+
+    fail_unless (gst_structure_is_equal (one, other));
+    fail_unless (i == 0 || get_score (one, "integer_motion2") > 0);
+  }
+  expect_mean (some, "score", 3);
+  rig_expect_stats (some, "pairs=7 scored=3 flushed=0 skipped=0");
+  rig_free (all);
+  rig_free (some);
+}
+
+GST_END_TEST;
+
+/* A flush drops the frame whose motion waits for the next one; the frame after it is a first one. */
+GST_START_TEST (test_flush)
+{
+  Rig *rig = rig_new ("model-filename", " vmaf_v0.6.1", NULL);
+  guint32 seqnum = gst_util_seqnum_next ();
+  Feed *feeds[] = { &rig->ref, &rig->dist };
+
+  rig->ref.fixed_picture = FALSE;
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80");
+  feed_script (&rig->dist, "0 40 80");
+  rig_wait (rig, FRAME_MESSAGE, 2);
+  for (guint i = 0; i < 2; i++)
+    feed_flush_start (feeds[i], seqnum);
+  for (guint i = 0; i < 2; i++) {
+    feed_flush_stop (feeds[i], seqnum);
+    feed_segment (feeds[i], 0, 0, 0, 1.0);
+  }
+  rig_play (rig, "0 40", "0 40");
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 4);
+  fail_unless (get_score (rig_score (rig, FRAME_MESSAGE, 1),
+          "integer_motion2") > 0);
+  fail_unless_equals_float (get_score (rig_score (rig, FRAME_MESSAGE, 2),
+          "integer_motion2"), 0);
+  fail_unless (get_score (rig_score (rig, FRAME_MESSAGE, 3),
+          "integer_motion2") > 0);
+  rig_expect_stats (rig, "flushed=1 scored=4");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 models_suite (void)
 {
@@ -140,6 +202,8 @@ models_suite (void)
   tcase_add_test (tests, test_list);
   tcase_add_test (tests, test_settings);
   tcase_add_test (tests, test_size_change);
+  tcase_add_test (tests, test_subsample);
+  tcase_add_test (tests, test_flush);
   return suite;
 }
 

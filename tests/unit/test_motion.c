@@ -197,7 +197,8 @@ static void on_scored(gpointer user, gpointer owner, const double *scores)
 {
     Stream *stream = user;
     g_assert_cmpuint(((Owner *)owner)->index, ==, stream->n_scored);
-    memcpy(stream->value[stream->n_scored++], scores, sizeof stream->value[0]);
+    memcpy(stream->value[stream->n_scored++], scores,
+           sizeof stream->value[0]); /* motion is first */
 }
 
 /* Nothing may read a picture after this. */
@@ -226,14 +227,19 @@ static void stream_open(Stream *stream, const char *features)
     g_ptr_array_unref(config.features);
 }
 
-/* Frame n of the scene, as the index-th that is to be scored. */
-static void stream_push(Stream *stream, unsigned n, unsigned index)
+/* Frame n of the scene, as the index-th that is to be scored, or unscored. */
+static void stream_push_as(Stream *stream, unsigned n, unsigned index, gboolean unscored)
 {
     Owner *owner = g_new0(Owner, 1);
     owner->index = index;
     owner->picture = make_picture(&stream->format, sample, n, 0, 0);
-    HvPair pair = {owner->picture, owner->picture, owner};
+    HvPair pair = {owner->picture, owner->picture, owner, unscored};
     g_assert_true(hv_meter_submit(stream->meter, &pair));
+}
+
+static void stream_push(Stream *stream, unsigned n, unsigned index)
+{
+    stream_push_as(stream, n, index, FALSE);
 }
 
 static void stream_close(Stream *stream, unsigned frames)
@@ -302,6 +308,27 @@ static void test_delay(void)
         }
         stream_close(&stream, 5);
     }
+}
+
+/* Pairs that get no scores are seen by motion, and only by what remembers; a drop does not count
+ * them. */
+static void test_unscored(void)
+{
+    Stream stream;
+    stream_open(&stream, "motion=debug=true,adm");
+    for (unsigned n = 0; n < 7; n++)
+        stream_push_as(&stream, n, n / 3, n % 3 != 0);
+    g_assert_true(hv_meter_drain(stream.meter, TRUE, -1));
+    g_assert_cmpuint(stream.n_scored, ==, 3);
+    for (unsigned i = 1; i < 3; i++)
+        g_assert_cmpfloat(stream.value[i][2], ==,
+                          direct_motion(&stream.format, sample, 3 * i - 1, 3 * i));
+    stream_push_as(&stream, 7, 3, FALSE);
+    stream_push_as(&stream, 8, 3, TRUE);
+    stream_push_as(&stream, 9, 3, FALSE);
+    g_assert_true(hv_meter_drain(stream.meter, FALSE, -1));
+    g_assert_cmpuint(hv_meter_drop(stream.meter), ==, 1);
+    stream_close(&stream, 4);
 }
 
 /* After a discontinuity, and after an end, the next frame is a first one; what waited at a
@@ -373,6 +400,7 @@ int main(int argc, char **argv)
     g_test_add_func("/motion/lengths", test_lengths);
     g_test_add_func("/motion/figures", test_figures);
     g_test_add_func("/motion/delay", test_delay);
+    g_test_add_func("/motion/unscored", test_unscored);
     g_test_add_func("/motion/restart", test_restart);
     g_test_add_func("/motion/names", test_names);
     g_test_add_func("/motion/too-small", test_too_small);
