@@ -8,19 +8,6 @@
 
 #include "kernels/hip/device.h"
 
-/* Any estimate will do: the result is exact. */
-#if defined __CUDA_ARCH__
-HV_INLINE float hv_adm_estimate(float x)
-{
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-#define HV_RECIPROCAL_ESTIMATE(x) hv_adm_estimate(x)
-#elif defined __AMDGCN__
-#define HV_RECIPROCAL_ESTIMATE(x) __builtin_amdgcn_rcpf(x)
-#endif
-
 #include "kernels/adm/adm_arith.h"
 
 #include <assert.h>

@@ -23,6 +23,21 @@
 #define HV_INLINE          static __device__ __forceinline__
 #endif
 
+/* An estimate of 1 / x, to 12 bits or better, for arithmetic whose result does not depend on it. */
+#if defined __CUDA_ARCH__
+HV_INLINE float hv_estimate(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#define HV_RECIPROCAL_ESTIMATE(x) hv_estimate(x)
+#elif defined __AMDGCN__
+#define HV_RECIPROCAL_ESTIMATE(x) __builtin_amdgcn_rcpf(x)
+#else
+#define HV_RECIPROCAL_ESTIMATE(x) (1.0f / (x))
+#endif
+
 /* Before a loop that must vanish, so that what it indexes stays in registers. */
 #if defined __HIP_DEVICE_COMPILE__ || defined __CUDACC__
 #define HV_UNROLL _Pragma("unroll")

@@ -38,12 +38,9 @@ static const char *const debug_names[] = {"integer_vif_scale0",
                                           "integer_vif_den_scale3",
                                           NULL};
 
-/* libvmaf 3.2, integer_vif.h: Gaussians whose width falls with the scale. */
+/* Gaussians whose width falls with the scale. */
 const HvVifFilter hv_vif_filter[HV_VIF_SCALES] = {
-    {8, {7784, 7455, 6547, 5274, 3896, 2640, 1640, 935, 489}},
-    {4, {14692, 12590, 7925, 3663, 1244}},
-    {2, {26386, 16004, 3571}},
-    {1, {43728, 10904}}};
+    {8, {HV_VIF_TAPS0}}, {4, {HV_VIF_TAPS1}}, {2, {HV_VIF_TAPS2}}, {1, {HV_VIF_TAPS3}}};
 
 static const char *const *score_names(const void *params)
 {
@@ -145,4 +142,5 @@ const HvMetricInfo hv_vif_info = {
     .score_names = score_names,
     .validate = validate,
     .cpu = &hv_vif_cpu_ops,
+    .hip = &hv_vif_hip_ops,
 };

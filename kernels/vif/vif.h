@@ -39,6 +39,6 @@ const uint16_t *hv_vif_log_table(GError **error);
 void hv_vif_deliver(const HvVifPlan *plan, const HvVifSums *sums, HvScores *scores);
 
 extern const HvMetricInfo hv_vif_info;
-extern const HvMetricOps hv_vif_cpu_ops;
+extern const HvMetricOps hv_vif_cpu_ops, hv_vif_hip_ops;
 
 #endif

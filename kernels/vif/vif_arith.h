@@ -6,6 +6,8 @@
 #ifndef HV_VIF_ARITH_H
 #define HV_VIF_ARITH_H
 
+#include "kernels/hip/device.h"
+
 #include <stdint.h>
 
 #ifndef HV_INLINE
@@ -21,6 +23,13 @@
 /* log2 of 16-bit numbers from 2^15 on, with 11 fractional bits. */
 #define HV_VIF_LOG_FIRST 32768
 #define HV_VIF_LOG_SIZE  32768
+
+/* libvmaf 3.2, integer_vif.h: half of each scale's symmetric filter, the middle tap first. All taps
+ * of a filter add up to 2^16. */
+#define HV_VIF_TAPS0 7784, 7455, 6547, 5274, 3896, 2640, 1640, 935, 489
+#define HV_VIF_TAPS1 14692, 12590, 7925, 3663, 1244
+#define HV_VIF_TAPS2 26386, 16004, 3571
+#define HV_VIF_TAPS3 43728, 10904
 
 /* What a backend sums over one scale. Pixels whose reference variance is below the noise's count
  * in the two `flat` sums, the others in the logarithms. */
@@ -44,17 +53,49 @@ HV_INLINE int hv_vif_mirror(int i, int n)
     return i < n ? i : 2 * (n - 1) - i;
 }
 
+/* A product and a sum, rounded once. */
+#ifndef HV_FMA
+#define HV_FMA(a, b, c) __builtin_fma(a, b, c)
+#endif
+
 /* log2(x) with 11 fractional bits, of x from 2^16 to 2^32, by its 16 leading bits. */
-HV_INLINE int32_t hv_vif_log2(const uint16_t *table, uint32_t x)
+HV_INLINE int32_t hv_vif_log2(HV_GLOBAL(const uint16_t) table, uint32_t x)
 {
     int shift = 16 - __builtin_clz(x);
     return table[(x >> shift) - HV_VIF_LOG_FIRST] + 2048 * shift;
 }
 
+/* a / b, correctly rounded as IEEE division is, for positive a and b whose mantissa is not all
+ * ones, from an estimate of 1 / b to 12 bits or better: Newton's steps bring the reciprocal within
+ * a unit in the last place, one more rounds it correctly, and the quotient follows from it and its
+ * remainder (Markstein, "Computation of elementary functions on the IBM RISC System/6000
+ * processor", IBM J. Res. Dev. 34(1), 1990). A GPU's compiler takes three times the instructions,
+ * to scale for the extremes of the exponent. */
+HV_INLINE double hv_vif_divide_from(double a, double b, double estimate)
+{
+    double r = estimate;
+    r = HV_FMA(r, HV_FMA(-b, r, 1.0), r);
+    r = HV_FMA(r, HV_FMA(-b, r, 1.0), r);
+    r = HV_FMA(r, HV_FMA(-b, r, 1.0), r);
+    r = HV_FMA(r, HV_FMA(-b, r, 1.0), r);
+    double q = a * r;
+    return HV_FMA(HV_FMA(-b, q, a), r, q);
+}
+
+/* The same: the host's processor divides well. */
+HV_INLINE double hv_vif_divide(double a, double b)
+{
+#ifdef HV_KERNEL
+    return hv_vif_divide_from(a, b, (double)HV_RECIPROCAL_ESTIMATE((float)b));
+#else
+    return a / b;
+#endif
+}
+
 /* Adds one pixel: Sheikh and Bovik's information that the reference carries (den) and that the
  * distorted picture keeps of it (num), with the gain g = cov / var and the residual's variance.
  * Every quantity within the logarithms stays below 2^31: g * g * var1 is at most var2. */
-HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, const uint16_t *table,
+HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, HV_GLOBAL(const uint16_t) table,
                           double gain_limit)
 {
     const uint64_t half = (uint64_t)1 << 31;
@@ -71,7 +112,7 @@ HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, const uint16_t
     sums->den_log += hv_vif_log2(table, (uint32_t)(HV_VIF_NOISE + var1)) - 2048 * 17;
     if (cov <= 0 || var2 <= 0)
         return;
-    double gain = cov / (var1 + 65536 * 1.0e-10);
+    double gain = hv_vif_divide(cov, var1 + 65536 * 1.0e-10);
     int32_t residual = (int32_t)(var2 - gain * cov);
     if (residual < 0)
         residual = 0;

@@ -220,6 +220,18 @@ static void test_logarithms(void)
             g_assert_cmpuint(mismatches[level](table), ==, 0);
 }
 
+/* The division that GPUs use is IEEE's, whatever the estimate. */
+static void test_division(void)
+{
+    uint64_t state = 1;
+    for (int i = 0; i < 3000000; i++) {
+        double b = HV_VIF_NOISE + clip_random(&state) % (1u << (17 + i % 14)) + 65536 * 1.0e-10;
+        double a = 1 + clip_random(&state) % (1u << (1 + i % 30));
+        double error = ((double)(clip_random(&state) % 2001) - 1000) / 1000 / 4096;
+        g_assert_true(hv_vif_divide_from(a, b, 1 / b * (1 + error)) == a / b);
+    }
+}
+
 /* Strides, shifts, and what lies beside the samples. */
 static void test_layouts(void)
 {
@@ -269,6 +281,7 @@ int main(int argc, char **argv)
     g_test_add_func("/vif/model", test_model);
     g_test_add_func("/vif/large", test_large);
     g_test_add_func("/vif/logarithms", test_logarithms);
+    g_test_add_func("/vif/division", test_division);
     g_test_add_func("/vif/layouts", test_layouts);
     g_test_add_func("/vif/refusals", test_refusals);
     g_test_add_func("/vif/names", test_names);
