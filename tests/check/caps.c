@@ -14,6 +14,8 @@ typedef struct
 static const Mismatch mismatches[] = {
   {"width=64, height=48", "width=96, height=64", {"64x48", "96x64",
           FIX "I420,width=64,height=48"}},
+  {"width=64, height=48", "width=80, height=48", {"64x48", "80x48",
+          FIX "I420,width=64,height=48"}},
   {"width=64, height=48", "width=64, height=50", {"64x48", "64x50",
           FIX "I420,width=64,height=48"}},
   {"format=I420", "format=Y444", {"I420", "Y444",

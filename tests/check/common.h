@@ -145,8 +145,7 @@ void feed_script (Feed * feed, const gchar * script);
 GstBuffer *feed_frame (Feed * feed, GstClockTime pts);
 /* Waits until all that was queued has been taken by the element. */
 void feed_settle (Feed * feed);
-/* Flushes the pad as the seek with this seqnum does; what is queued and not yet pushed is dropped
- * first. */
+/* Flushes the pad as the seek with this seqnum does; what is queued and not yet pushed is dropped. */
 void feed_flush_start (Feed * feed, guint32 seqnum);
 void feed_flush_stop (Feed * feed, guint32 seqnum);
 

@@ -342,6 +342,8 @@ GST_START_TEST (test_many_flushes)
   Rig *rig = rig_new (NULL);
 
   rig_start_streams (rig, "format=I420");
+  feed_settle (&rig->ref);
+  feed_settle (&rig->dist);
   for (guint i = 0; i < 30; i++) {
     rig->ref.picture = 0;
     feed_script (&rig->ref, "0 40 80 120 160 200");

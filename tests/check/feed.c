@@ -241,13 +241,14 @@ feed_flush_start (Feed * feed, guint32 seqnum)
 {
   gpointer item;
 
+  push_flush (feed, gst_event_new_flush_start (), seqnum);
+  /* Only then: until the pad refuses it, a buffer must not come without its segment. */
   while ((item = g_async_queue_try_pop (feed->items))) {
     gst_mini_object_unref (item);
     g_mutex_lock (&feed->rig->lock);
     feed->pushed++;
     g_mutex_unlock (&feed->rig->lock);
   }
-  push_flush (feed, gst_event_new_flush_start (), seqnum);
   feed_settle (feed);
 }
 
