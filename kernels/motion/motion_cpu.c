@@ -47,14 +47,22 @@ static void *cut(Cutter *cutter, size_t bytes)
     return cutter->base ? cutter->base + at : NULL;
 }
 
+/* A row with a border on either side. */
+static void *cut_row(Cutter *cutter, unsigned width, size_t element)
+{
+    char *row = cut(cutter, (width + 2 * HV_MOTION_RADIUS + HV_MOTION_PAD) * element);
+    return row ? row + HV_MOTION_RADIUS * element : NULL;
+}
+
 static void cut_scratch(Cutter *cutter, HvMotionScratch *s, const HvFormat *format)
 {
     gboolean narrow = format->depth <= HV_MOTION_NARROW_DEPTH;
-    size_t element = narrow ? sizeof(int16_t) : sizeof(int32_t);
     for (int k = 0; k < HV_MOTION_TAPS; k++)
-        s->difference[k] = cut(cutter, format->width * element);
-    int32_t *row = cut(cutter, (format->width + 2 * HV_MOTION_RADIUS) * sizeof *row);
-    s->filtered = row ? row + HV_MOTION_RADIUS : NULL;
+        s->difference[k] =
+            cut_row(cutter, format->width, narrow ? sizeof(int16_t) : sizeof(int32_t));
+    s->filtered = cut_row(cutter, format->width, sizeof *s->filtered);
+    s->half = cut_row(cutter, format->width, sizeof *s->half);
+    s->rest = cut_row(cutter, format->width, sizeof *s->rest);
 }
 
 static void cut_all(Cutter *cutter, HvMetric *m)
@@ -88,7 +96,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->block = block_at[hv_level()];
     Cutter size = {NULL, 0};
     cut_all(&size, m);
-    m->memory = g_try_malloc(size.used + 64);
+    m->memory = g_try_malloc0(size.used + 64);
     if (!m->memory) {
         g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "motion found no %" G_GSIZE_FORMAT " bytes",
                     size.used);

@@ -10,11 +10,17 @@
 /* Up to this depth differences, and the sum of two, fit 16 bits. */
 #define HV_MOTION_NARROW_DEPTH 14
 
-/* One thread's rows, `width` elements each. */
+/* Elements after each row that vectors may read or write in passing. */
+#define HV_MOTION_PAD 32
+
+/* One thread's rows, `width` elements each and HV_MOTION_PAD more, zeroed when allocated. */
 typedef struct HvMotionScratch {
     void *difference[HV_MOTION_TAPS]; /* by row modulo HV_MOTION_TAPS; int16_t up to
                                          HV_MOTION_NARROW_DEPTH, else int32_t */
-    int32_t *filtered;                /* of one row; HV_MOTION_RADIUS more on either side */
+    /* of one row, HV_MOTION_RADIUS more on either side: values, or their halves rounded down and
+     * what is left of them */
+    int32_t *filtered;
+    int16_t *half, *rest;
 } HvMotionScratch;
 
 /* Planes hold packed rows of `stride` bytes, samples as in HvPlane but with a shift of 0. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures speed and peak memory, and the ratio to libvmaf's vmaf tool where that is on PATH.
 
-  bench.py HVBENCH [--feature NAME] [--runs N] [--frames N] [--threads N,N] [--only 1080p8]
+  bench.py HVBENCH [--feature NAME | --model NAME] [--runs N] [--frames N] [--threads N,N] [--only 1080p8]
 
 Both programs are timed as whole processes that read the same raw clips from memory-backed files,
 turn about, and the medians are compared. `read` is the share of that time that merely reading the
@@ -54,15 +54,17 @@ def read_seconds(paths):
 
 def commands(options, clip, paths, threads):
     width, height, bits, _ = clip
+    measured = [options.feature, options.model] if options.model else [options.feature]
     yield "hipvmaf", [options.hvbench, "measure", *paths, str(width), str(height), str(bits),
-                      str(threads), options.feature]
+                      str(threads), *measured]
     vmaf = shutil.which("vmaf")
     if vmaf:
         yield "libvmaf", [vmaf, "--reference", paths[0], "--distorted", paths[1],
                           "--width", str(width), "--height", str(height),
-                          "--pixel_format", "420", "--bitdepth", str(bits), "--no_prediction",
-                          "--feature", options.feature, "--threads", str(threads),
-                          "--output", os.devnull, "--quiet"]
+                          "--pixel_format", "420", "--bitdepth", str(bits),
+                          *(["--model", f"version={options.model}"] if options.model else
+                            ["--no_prediction", "--feature", options.feature]),
+                          "--threads", str(threads), "--output", os.devnull, "--quiet"]
 
 
 def compare(options, name, clip, paths, frames):
@@ -96,17 +98,21 @@ def roomy_folder(needed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("hvbench")
-    parser.add_argument("--feature", default="adm")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--feature", default="adm")
+    what.add_argument("--model", help="measure what this built-in model needs, and predict")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--frames", type=int, help="instead of 48 at 1080p and 24 at 2160p")
     parser.add_argument("--threads", default="1,2",
                         type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--only", choices=CLIPS)
     options = parser.parse_args()
+    if options.model:
+        options.feature = ""
 
     if not shutil.which("vmaf"):
         print("libvmaf's vmaf tool is not on PATH: no comparison")
-    print(f"feature {options.feature}, medians of {options.runs} runs of whole processes")
+    print(f"{options.model or options.feature}, medians of {options.runs} runs of whole processes")
     print(f"{'clip':8} {'threads':>7}  {'':8} {'fps':>7} {'ms/frame':>9} {'read':>6} {'peak MiB':>9}")
     for name, clip in CLIPS.items():
         if options.only and name != options.only:

@@ -15,6 +15,7 @@
 #include "kernels/common/metric.h"
 #include "kernels/common/pool.h"
 #include "kernels/cpu/level.h"
+#include "kernels/vmaf/model.h"
 
 /* Pairs in flight: one being measured, one waiting; a third is being read. */
 #define DEPTH   2
@@ -33,6 +34,9 @@ struct Bench {
     HvFormat format;
     FILE *reference, *distorted;
     HvMeter *meter;
+    HvModels *models;
+    HvPredictor *predictor;
+    double *model_scores;
     HvPool *pool;
     HvLock lock; /* guards busy of every slot */
     HvCond freed;
@@ -131,15 +135,14 @@ static void on_scored(gpointer user, gpointer owner, const double *scores)
     unsigned n;
     const char *const *names = hv_meter_score_names(bench->meter, &n);
 
+    hv_predictor_run(bench->predictor, scores, bench->model_scores);
     hv_pool_add(bench->pool, names, scores, n);
+    names = hv_models_score_names(bench->models, &n);
+    hv_pool_add(bench->pool, names, bench->model_scores, n);
 }
 
-/* The slot goes back whole, with its owner. */
+/* Before the scores where those wait for a later picture: the slot must not. */
 static void on_pictures_done(gpointer owner)
-{
-}
-
-static void on_owner_free(gpointer owner)
 {
     Slot *slot = owner;
 
@@ -147,6 +150,10 @@ static void on_owner_free(gpointer owner)
     slot->busy = FALSE;
     hv_cond_broadcast(&slot->bench->freed);
     hv_unlock(&slot->bench->lock);
+}
+
+static void on_owner_free(gpointer owner)
+{
 }
 
 static void on_failed(gpointer user, const GError *error)
@@ -211,14 +218,40 @@ static unsigned measure_all(Bench *bench)
     return frames;
 }
 
-static gboolean bench_open(Bench *bench, const char *reference, const char *distorted,
-                           const char *features, unsigned threads)
+/* The meter, and what predicts from its scores. */
+static gboolean make_meter(Bench *bench, const char *features, const char *model, unsigned threads,
+                           GError **error)
 {
     static const HvMeterCallbacks callbacks = {.scored = on_scored,
                                                .pictures_done = on_pictures_done,
                                                .owner_free = on_owner_free,
                                                .failed = on_failed};
+    static const HvModelSettings settings;
     HvMeterConfig config = {.format = bench->format, .threads = threads, .depth = DEPTH};
+    const char *const *names;
+    unsigned n;
+
+    bench->models = hv_models_load(model, &settings, error);
+    if (!bench->models)
+        return FALSE;
+    config.features = hv_features_parse(features, error);
+    if (!config.features)
+        return FALSE;
+    hv_models_add_features(bench->models, config.features);
+    bench->meter = hv_meter_new(&config, &callbacks, bench, error);
+    g_ptr_array_unref(config.features);
+    if (!bench->meter)
+        return FALSE;
+    names = hv_meter_score_names(bench->meter, &n);
+    bench->predictor = hv_predictor_new(bench->models, names, n, error);
+    hv_models_score_names(bench->models, &n);
+    bench->model_scores = g_new(double, n + 1);
+    return bench->predictor != NULL;
+}
+
+static gboolean bench_open(Bench *bench, const char *reference, const char *distorted,
+                           const char *features, const char *model, unsigned threads)
+{
     GError *error = NULL;
 
     bench->reference = fopen(reference, "rb");
@@ -233,20 +266,19 @@ static gboolean bench_open(Bench *bench, const char *reference, const char *dist
         bench->slot[i] = (Slot){bench, g_malloc(picture_bytes(&bench->format)),
                                 g_malloc(picture_bytes(&bench->format)), FALSE};
     bench->pool = hv_pool_new();
-    config.features = hv_features_parse(features, &error);
-    if (config.features)
-        bench->meter = hv_meter_new(&config, &callbacks, bench, &error);
-    if (!bench->meter) {
-        fprintf(stderr, "hvbench: %s\n", error->message);
-        g_clear_error(&error);
-    }
-    g_clear_pointer(&config.features, g_ptr_array_unref);
-    return bench->meter != NULL;
+    if (make_meter(bench, features, model, threads, &error))
+        return TRUE;
+    fprintf(stderr, "hvbench: %s\n", error->message);
+    g_clear_error(&error);
+    return FALSE;
 }
 
 static void bench_close(Bench *bench)
 {
     hv_meter_free(bench->meter, -1);
+    hv_predictor_free(bench->predictor);
+    hv_models_unref(bench->models);
+    g_free(bench->model_scores);
     hv_pool_free(bench->pool);
     for (unsigned i = 0; i < N_SLOTS; i++) {
         g_free(bench->slot[i].reference);
@@ -257,13 +289,13 @@ static void bench_close(Bench *bench)
 }
 
 static int measure(const HvFormat *format, const char *reference, const char *distorted,
-                   const char *features, unsigned threads)
+                   const char *features, const char *model, unsigned threads)
 {
     Bench bench = {.format = *format};
     gint64 start = g_get_monotonic_time();
     unsigned frames;
 
-    if (!bench_open(&bench, reference, distorted, features, threads))
+    if (!bench_open(&bench, reference, distorted, features, model, threads))
         return 1;
     frames = measure_all(&bench);
     printf("level=%s frames=%u seconds=%.6f", hv_level_name(hv_level()), frames,
@@ -285,9 +317,10 @@ int main(int argc, char **argv)
     HvFormat format = {.n_planes = 3, .chroma_shift_x = 1, .chroma_shift_y = 1};
 
     if (argc < 8 || (strcmp(argv[1], "make") && strcmp(argv[1], "measure"))) {
-        fprintf(stderr, "usage: hvbench make REF DIST WIDTH HEIGHT BITS FRAMES\n"
-                        "       hvbench measure REF DIST WIDTH HEIGHT BITS THREADS [FEATURES]\n"
-                        "Clips are raw planar 4:2:0.\n");
+        fprintf(stderr,
+                "usage: hvbench make REF DIST WIDTH HEIGHT BITS FRAMES\n"
+                "       hvbench measure REF DIST WIDTH HEIGHT BITS THREADS FEATURES [MODEL]\n"
+                "Clips are raw planar 4:2:0.\n");
         return 2;
     }
     format.width = (unsigned)atoi(argv[4]);
@@ -296,5 +329,6 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "make"))
         return !(make_clip(argv[2], &format, (unsigned)atoi(argv[7]), FALSE) &&
                  make_clip(argv[3], &format, (unsigned)atoi(argv[7]), TRUE));
-    return measure(&format, argv[2], argv[3], argc > 8 ? argv[8] : "adm", (unsigned)atoi(argv[7]));
+    return measure(&format, argv[2], argv[3], argc > 8 ? argv[8] : "adm", argc > 9 ? argv[9] : NULL,
+                   (unsigned)atoi(argv[7]));
 }
