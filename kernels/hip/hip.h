@@ -60,6 +60,9 @@ gboolean hv_hip_event_wait(HvHip *hip, HvHipEvent *event, GError **error); /* th
 gboolean hv_hip_stream_wait_event(HvHip *hip, HvHipStream *stream, HvHipEvent *event,
                                   GError **error);
 gboolean hv_hip_stream_wait(HvHip *hip, HvHipStream *stream, GError **error);
+/* Waits, before what the stream's work uses is freed, as well as that can be done after a failure.
+ * Nothing for NULL. */
+void hv_hip_stream_quiesce(HvHip *hip, HvHipStream *stream);
 
 /* Asynchronous copies; host memory must be pinned to be copied while the caller goes on. */
 gboolean hv_hip_upload(HvHip *hip, HvDevice to, gconstpointer from, size_t bytes,

@@ -141,12 +141,21 @@ HvHipStream *hv_hip_stream_new(HvHip *hip, GError **error)
     return stream;
 }
 
-void hv_hip_stream_free(HvHip *hip, HvHipStream *stream)
+/* A first wait may fail for something that failed long before; the second one then still waits. */
+void hv_hip_stream_quiesce(HvHip *hip, HvHipStream *stream)
 {
     if (!stream)
         return;
     hv_hip_enter(hip, NULL);
-    hip->runtime.stream_synchronize(stream);
+    if (hip->runtime.stream_synchronize(stream))
+        hip->runtime.stream_synchronize(stream);
+}
+
+void hv_hip_stream_free(HvHip *hip, HvHipStream *stream)
+{
+    if (!stream)
+        return;
+    hv_hip_stream_quiesce(hip, stream);
     hip->runtime.stream_destroy(stream);
 }
 

@@ -270,6 +270,5 @@ gboolean hv_staging_wait(HvStaging *staging, unsigned slot, GError **error)
 void hv_staging_quiesce(HvStaging *staging)
 {
     for (unsigned i = 0; i < staging->n_slots; i++)
-        if (staging->slot[i].shown.stream)
-            hv_hip_stream_wait(staging->hip, staging->slot[i].shown.stream, NULL);
+        hv_hip_stream_quiesce(staging->hip, staging->slot[i].shown.stream);
 }

@@ -282,7 +282,7 @@ API int hipDeviceGetName(char *name, int size, int device)
 {
     int status = device_status(enter("hipDeviceGetName"), device);
     if (!status)
-        snprintf(name, (size_t)size, "HIP emulator, wavefronts of %u", wavefront());
+        snprintf(name, (size_t)size, "HIP emulator %d, wavefronts of %u", device, wavefront());
     return leave(status);
 }
 
@@ -424,14 +424,14 @@ static int after_work(int device)
 API int hipStreamSynchronize(EmuStream *stream);
 API int hipStreamSynchronize(EmuStream *stream)
 {
-    int status = enter("hipStreamSynchronize");
-    if (!status)
-        status = check_stream("hipStreamSynchronize", stream);
+    /* One that is made to fail has waited all the same: else nothing could ever be freed safely. */
+    int injected = enter("hipStreamSynchronize");
+    int status = check_stream("hipStreamSynchronize", stream);
     if (!status) {
         emu_wait_stream(stream);
         status = after_work(stream->device);
     }
-    return leave(status);
+    return leave(injected ? injected : status);
 }
 
 API int hipStreamQuery(EmuStream *stream);
@@ -508,14 +508,13 @@ API int hipStreamWaitEvent(EmuStream *stream, EmuEvent *event, unsigned flags)
 API int hipEventSynchronize(EmuEvent *event);
 API int hipEventSynchronize(EmuEvent *event)
 {
-    int status = enter("hipEventSynchronize");
-    if (!status)
-        status = check_event("hipEventSynchronize", event);
+    int injected = enter("hipEventSynchronize");
+    int status = check_event("hipEventSynchronize", event);
     if (!status) {
         emu_wait_event(event);
         status = after_work(event->device);
     }
-    return leave(status);
+    return leave(injected ? injected : status);
 }
 
 API int hipEventQuery(EmuEvent *event);
