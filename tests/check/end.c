@@ -221,12 +221,13 @@ GST_START_TEST (test_eos_sent_to_idle_element)
 
 GST_END_TEST;
 
-/* Downstream that has enough ends the stream, in the same order. */
+/* Downstream that has enough ends the stream, in the same order; what was paired is measured. */
 GST_START_TEST (test_downstream_has_enough)
 {
-  Rig *rig = rig_new (NULL);
+  Rig *rig = rig_new ("async-depth", 1, NULL);
 
   rig->sink_limit = 3;
+  rig->message_delay = 50000;
   rig_start_streams (rig, "format=I420");
   feed_script (&rig->ref, "0 40 80 120 160 200");
   feed_script (&rig->dist, "0 40 80 120 160 200");
@@ -236,6 +237,8 @@ GST_START_TEST (test_downstream_has_enough)
   feed_settle (&rig->dist);
   fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 0);
   fail_unless (rig_count (rig, FRAME_MESSAGE) >= 3);
+  fail_unless_equals_uint64 (rig_stat (rig, "pairs"), rig_count (rig,
+          FRAME_MESSAGE));
   expect_ordered_end (rig, rig_count (rig, FRAME_MESSAGE));
   rig_free (rig);
 }
@@ -385,6 +388,29 @@ GST_START_TEST (test_flush_one)
   rig_expect_pairs (rig, "0:1 40:2 80:3 120:4");
   expect_indices (rig, 0, 0, 4);
   expect_ordered_end (rig, 4);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* ... those too that the element has and waits with: what was ahead is gone. */
+GST_START_TEST (test_flush_one_that_is_ahead)
+{
+  Rig *rig = rig_new (NULL);
+  Feed *one = __i__ ? &rig->dist : &rig->ref;
+  Feed *other = __i__ ? &rig->ref : &rig->dist;
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (one, "0 400");
+  feed_script (other, "0 40 80");
+  rig_wait (rig, FRAME_MESSAGE, 1);
+  feed_settle (other);
+  flush_one (one);
+  rig->dist.picture = 10;
+  feed_script (one, "120 160");
+  feed_script (other, "120 160");
+  rig_play (rig, "400 440", "400 440");
+  rig_expect_pairs (rig, "0:1 120:10 160:11 400:12 440:13");
   rig_free (rig);
 }
 
@@ -579,6 +605,7 @@ end_suite (void)
   tcase_add_loop_test (tests, test_flush_drops_pairs, 0, 2);
   tcase_add_test (tests, test_many_flushes);
   tcase_add_loop_test (tests, test_flush_one, 0, 2);
+  tcase_add_loop_test (tests, test_flush_one_that_is_ahead, 0, 2);
   tcase_add_test (tests, test_flush_one_keeps_pairs);
   tcase_add_loop_test (tests, test_flush_ends_waits, 0, 2);
   tcase_add_loop_test (tests, test_stop_with_stalled_meter, 0, 3);
