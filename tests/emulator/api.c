@@ -367,12 +367,15 @@ API int hipHostMalloc(void **out, size_t size, unsigned flags)
     return allocate("hipHostMalloc", out, size, EMU_PINNED);
 }
 
+/* Both ways to free memory wait for all work first, says HIP's documentation. */
 static int release(const char *call, void *memory, bool pinned)
 {
     int status = enter(call);
     if (memory) {
         const EmuMemory *known = emu_memory_near((uintptr_t)memory);
         int wrong = known && known->device >= 0 ? check_device(call, "memory", known->device) : 0;
+        if (!wrong)
+            emu_wait_device(known ? known->device : EMU_PINNED);
         if (!wrong && !emu_memory_free((uintptr_t)memory, pinned))
             wrong = INVALID_VALUE;
         status = wrong ? wrong : status;

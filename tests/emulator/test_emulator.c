@@ -470,11 +470,13 @@ static void host_touches_device(void)
     *(volatile uint32_t *)at(out) = 1;
 }
 
+/* Freeing waits for what runs; this comes after it. */
 static void used_after_free(void)
 {
     begin();
     upload();
     MUST(hipFree(at(in)));
+    scale();
     MUST(hipStreamSynchronize(stream));
 }
 
