@@ -104,13 +104,13 @@ HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, HV_GLOBAL(cons
     int32_t cov = (int32_t)(m->product - (uint32_t)(((uint64_t)m->mean1 * m->mean2 + half) >> 32));
     if (var2 < 0)
         var2 = 0;
-    if (var1 < HV_VIF_NOISE) {
-        sums->num_flat += var2;
-        sums->count_flat++;
-        return;
-    }
-    sums->den_log += hv_vif_log2(table, (uint32_t)(HV_VIF_NOISE + var1)) - 2048 * 17;
-    if (cov <= 0 || var2 <= 0)
+    /* Each sum gets its own addition: of alternatives that end alike, compilers make one through
+     * an address chosen at run time, and the sums would have to be in memory. */
+    int flat = var1 < HV_VIF_NOISE;
+    sums->num_flat += flat ? var2 : 0;
+    sums->count_flat += flat;
+    sums->den_log += flat ? 0 : hv_vif_log2(table, (uint32_t)(HV_VIF_NOISE + var1)) - 2048 * 17;
+    if (flat || cov <= 0 || var2 <= 0)
         return;
     double gain = hv_vif_divide(cov, var1 + 65536 * 1.0e-10);
     int32_t residual = (int32_t)(var2 - gain * cov);
