@@ -3,7 +3,7 @@
 """Holds the built kernels, code object by code object, against what the host and a GPU need of
 them; and shows that each of these checks fails on kernels with that mistake.
 
-  code_objects.py ROOT HIPCC BUNDLE [PTX]
+  code_objects.py ROOT HIPCC [NAME.bundle|NAME.ptx]...
 
 Speaks TAP. Register counts are printed, for information.
 """
@@ -28,9 +28,17 @@ ABI_VERSION = 2     # code object version 4, which ROCm 5 to 7 load
 POINTERS = {"buffers", "fixed", "totals", "sums"}
 SIZES = {**{name: 8 for name in POINTERS}, "u32": 4, "u64": 8}
 CONTRACT = {
-    "adm_pyramid": "buffers fixed u32 u32 u32 u32",
-    "adm_bands": "buffers fixed u32 u32 u32 u32",
-    "adm_finish": "fixed totals sums",  # the reduction
+    "adm": {
+        "adm_pyramid": "buffers fixed u32 u32 u32 u32",
+        "adm_bands": "buffers fixed u32 u32 u32 u32",
+        "adm_finish": "fixed totals sums",  # the reduction
+    },
+    "vif": {
+        "vif_scale0": "buffers fixed u32 u32 u32 u32",
+        "vif_scale1": "buffers fixed",
+        "vif_scale2": "buffers fixed",
+        "vif_scale3": "buffers fixed",
+    },
 }
 FORBIDDEN = re.compile(r"^\s+((?:flat|scratch)_(?:load|store|atomic)\w*)", re.MULTILINE)
 
@@ -46,9 +54,9 @@ def find_objdump(hipcc):
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-def expected(name):
+def expected(kinds):
     at, arguments = 0, []
-    for kind in CONTRACT[name].split():
+    for kind in kinds.split():
         size = SIZES[kind]
         at = (at + size - 1) // size * size
         arguments.append(codeobject.Argument(at, size, kind in POINTERS))
@@ -61,25 +69,25 @@ def spell(arguments):
                      for a in arguments)
 
 
-def arguments_complaints(kernel):
-    if kernel.name not in CONTRACT:
+def arguments_complaints(kernel, contract):
+    if kernel.name not in contract:
         yield f"{kernel.name}: the contract does not name this kernel"
         return
-    wanted = expected(kernel.name)
+    wanted = expected(contract[kernel.name])
     if kernel.arguments != wanted:
         yield f"{kernel.name} takes {spell(kernel.arguments)}, not {spell(wanted)}"
     if kernel.segment_size > SEGMENT_LIMIT:
         yield f"{kernel.name}: {kernel.segment_size} bytes of arguments"
 
 
-def amd_complaints(code, objdump):
+def amd_complaints(code, contract, objdump):
     if codeobject.abi_version(code) != ABI_VERSION:
         yield f"ABI version {codeobject.abi_version(code)} is not code object version 4"
     kernels = codeobject.amd_kernels(code)
-    for missing in CONTRACT.keys() - kernels.keys():
+    for missing in contract.keys() - kernels.keys():
         yield f"{missing}: no such kernel"
     for kernel in kernels.values():
-        yield from arguments_complaints(kernel)
+        yield from arguments_complaints(kernel, contract)
         facts = kernel.metadata
         if facts[".private_segment_fixed_size"] or facts.get(".uses_dynamic_stack"):
             yield f"{kernel.name}: {facts['.private_segment_fixed_size']} bytes of scratch a thread"
@@ -96,12 +104,12 @@ def amd_complaints(code, objdump):
         yield f"the instruction {found}"
 
 
-def ptx_complaints(text):
+def ptx_complaints(text, contract):
     kernels = codeobject.ptx_kernels(text)
-    for missing in CONTRACT.keys() - kernels.keys():
+    for missing in contract.keys() - kernels.keys():
         yield f"{missing}: no such kernel"
     for kernel in kernels.values():
-        yield from arguments_complaints(kernel)
+        yield from arguments_complaints(kernel, contract)
     if re.search(r"^\s*\.local\b", text, re.MULTILINE):
         yield "memory of a thread's own (.local)"
 
@@ -144,25 +152,30 @@ def print_registers(target, code):
               f"{kernel.segment_size} bytes of arguments")
 
 
-def check_built(tap, bundle, ptx, objdump):
-    with open(bundle, "rb") as file:
+def check_bundle(tap, path, objdump):
+    name = os.path.basename(path).partition(".")[0]
+    with open(path, "rb") as file:
         objects = codeobject.unbundle(file.read())
     for target, code in objects.items():
-        tap.result(target, amd_complaints(code, objdump))
+        tap.result(f"{name}, {target}", amd_complaints(code, CONTRACT.get(name, {}), objdump))
         print_registers(target, code)
-    if not ptx:
-        return
-    with open(ptx, encoding="utf-8") as file:
-        tap.result("PTX", ptx_complaints(file.read()))
+
+
+def check_ptx(tap, path):
+    name = os.path.basename(path).partition(".")[0]
+    contract = CONTRACT.get(name, {})
+    with open(path, encoding="utf-8") as file:
+        tap.result(f"{name}, PTX", ptx_complaints(file.read(), contract))
     ptxas = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
-    if ptxas:
-        found = frames(ptx, ptxas)
-        tap.result("PTX's stack frames", [
-            f"{name}: {frame} bytes of stack frame, {spills} of spills"
-            for name, (frame, spills, _) in found.items() if frame or spills]
-            + [f"ptxas does not tell of {name}" for name in CONTRACT.keys() - found.keys()])
-        for name, (_, _, registers) in found.items():
-            print(f"# sm_75 {name}: {registers} registers")
+    if not ptxas:
+        return
+    found = frames(path, ptxas)
+    tap.result(f"{name}, PTX's stack frames", [
+        f"{kernel}: {frame} bytes of stack frame, {spills} of spills"
+        for kernel, (frame, spills, _) in found.items() if frame or spills]
+        + [f"ptxas does not tell of {kernel}" for kernel in contract.keys() - found.keys()])
+    for kernel, (_, _, registers) in found.items():
+        print(f"# sm_75 {kernel}: {registers} registers")
 
 
 # Kernels with one mistake each: how the text is changed, and what must be said of the result.
@@ -239,7 +252,7 @@ def mutant_complaints(hipcc, objdump, target, change, flags=()):
             return [f"the mutant cannot be built: {error}"]
         with open(bundle, "rb") as file:
             code = codeobject.unbundle(file.read())[target]
-    said = list(amd_complaints(code, objdump))
+    said = list(amd_complaints(code, CONTRACT["adm"], objdump))
     if any(wanted in complaint for complaint in said):
         return []
     return [f"'{wanted}' is not among the complaints: {said}"]
@@ -263,15 +276,20 @@ def disagreement(hipcc, targets):
 
 
 def main():
-    _, _, hipcc, bundle, *ptx = sys.argv
+    _, _, hipcc, *paths = sys.argv
     objdump = find_objdump(hipcc)
     if not objdump:
         print("1..0 # SKIP hipcc's LLVM has no llvm-objdump here")
         return 77
-    with open(bundle, "rb") as file:
-        built = codeobject.unbundle(file.read()).keys()
     tap = Tap()
-    check_built(tap, bundle, ptx[0] if ptx else None, objdump)
+    built = set()
+    for path in paths:
+        if path.endswith(".ptx"):
+            check_ptx(tap, path)
+            continue
+        check_bundle(tap, path, objdump)
+        with open(path, "rb") as file:
+            built |= codeobject.unbundle(file.read()).keys()
     target = next((name for name in TARGETS if name in built), sorted(built)[0])
     for name, change in MUTANTS.items():
         tap.result(f"{name}: seen on {target}",
