@@ -72,6 +72,12 @@ HV_INLINE int32_t hv_adm_centred(int32_t word, int shift, int depth)
     return ((word >> shift) & ((1 << depth) - 1)) - (1 << (depth - 1));
 }
 
+/* The same of byte k of four 8-bit samples. */
+HV_INLINE int32_t hv_adm_centred8(uint32_t bytes, int k)
+{
+    return (int8_t)((bytes ^ 0x80808080u) >> 8 * k);
+}
+
 /* The filters' results at scale 0, to 16 bits: after the vertical pass (shift: the depth) and after
  * the horizontal one (shift: 16). */
 HV_INLINE int32_t hv_adm_round16(int32_t value, int shift)
@@ -197,38 +203,36 @@ HV_INLINE int32_t hv_adm_enhance_whole(int32_t o, int32_t t, int32_t restored, i
     return (int32_t)(o > 0 ? (enhanced < t ? enhanced : t) : (enhanced > t ? enhanced : t));
 }
 
+/* The same at scale 0, for a limit of at most 100: 32 bits hold everything. */
+HV_INLINE int32_t hv_adm_enhance0_whole(int32_t o, int32_t t, int32_t restored, int32_t limit)
+{
+    int32_t enhanced = restored * limit;
+    return o > 0 ? (enhanced < t ? enhanced : t) : (enhanced > t ? enhanced : t);
+}
+
 /* Decouples one coefficient: o of the reference, t of the distorted. `limit`, at least 1, bounds
- * how far an aligned coefficient may be enhanced. */
-HV_INLINE HvAdmSplit hv_adm_decouple(int32_t o, int32_t t, int aligned, double limit)
+ * how far an aligned coefficient may be enhanced. `whole` is the same where it is whole, else 0; it
+ * may always be 0, and spares doubles where it is not. */
+HV_INLINE HvAdmSplit hv_adm_decouple(int32_t o, int32_t t, int aligned, double limit, int32_t whole)
 {
     int32_t gain = hv_adm_gain(o, t);
     int32_t restored = (int32_t)(((int64_t)gain * o + 16384) >> 15);
     if (aligned && gain > 0 && o != 0)
-        restored = hv_adm_enhance(o, t, restored, limit);
+        restored = whole ? hv_adm_enhance_whole(o, t, restored, whole)
+                         : hv_adm_enhance(o, t, restored, limit);
     HvAdmSplit split = {restored, t - restored};
     return split;
 }
 
-/* The same for a whole limit. */
-HV_INLINE HvAdmSplit hv_adm_decouple_whole(int32_t o, int32_t t, int aligned, int32_t limit)
-{
-    int32_t gain = hv_adm_gain(o, t);
-    int32_t restored = (int32_t)(((int64_t)gain * o + 16384) >> 15);
-    if (aligned && gain > 0 && o != 0)
-        restored = hv_adm_enhance_whole(o, t, restored, limit);
-    HvAdmSplit split = {restored, t - restored};
-    return split;
-}
-
-/* The same for a whole limit of at most 100 at scale 0, where 32 bits hold everything. */
-HV_INLINE HvAdmSplit hv_adm_decouple0_whole(int32_t o, int32_t t, int aligned, int32_t limit)
+/* The same at scale 0. */
+HV_INLINE HvAdmSplit hv_adm_decouple0(int32_t o, int32_t t, int aligned, double limit,
+                                      int32_t whole)
 {
     int32_t gain = hv_adm_gain0(o, t);
     int32_t restored = (gain * o + 16384) >> 15;
-    int32_t enhanced = restored * limit;
-    enhanced = o > 0 ? (enhanced < t ? enhanced : t) : (enhanced > t ? enhanced : t);
     if (aligned && gain > 0 && o != 0)
-        restored = enhanced;
+        restored = whole ? hv_adm_enhance0_whole(o, t, restored, whole)
+                         : hv_adm_enhance(o, t, restored, limit);
     HvAdmSplit split = {restored, t - restored};
     return split;
 }

@@ -46,7 +46,7 @@ static void decouple0_scalar(const HvAdmBlock *block, const Out *out)
         int32_t share[2] = {0, 0}, own[2] = {0, 0};
         HvAdmSplit split[HV_ADM_ANGLES];
         for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
-            split[angle] = hv_adm_decouple(o[angle], t[angle], aligned, limit);
+            split[angle] = hv_adm_decouple(o[angle], t[angle], aligned, limit, 0);
             weigh0(s, angle, split[angle].restored, &share[0], &own[0]);
             weigh0(s, angle, split[angle].additive, &share[1], &own[1]);
         }
@@ -371,7 +371,7 @@ static void decouple123_scalar(const HvAdmBlock *block, const Out *out)
         uint32_t share[2] = {0, 0}, own[2] = {0, 0};
         for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
             HvAdmSplit split = hv_adm_decouple(scratch->band[0][angle][j],
-                                               scratch->band[1][angle][j], aligned, limit);
+                                               scratch->band[1][angle][j], aligned, limit, 0);
             int32_t value[2] = {split.restored, split.additive};
             for (int part = 0; part < HV_ADM_PARTS; part++) {
                 int32_t weighted = hv_adm_csf(value[part], s->i_factor[angle]);

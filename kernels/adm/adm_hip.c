@@ -82,8 +82,8 @@ static void fix(HvAdmFixed *fixed, const HvAdmPlan *plan)
         row += f->bottom - f->top;
         if (scale == 0 && plan->params.skip_scale0)
             continue;
-        f->tile_columns =
-            divide_up(f->right - f->left, scale ? HV_ADM_TILE_COLUMNS : HV_ADM_TILE_COLUMNS0);
+        f->tile_columns = divide_up(f->right - (f->left & ~1),
+                                    scale ? HV_ADM_TILE_COLUMNS : HV_ADM_TILE_COLUMNS0);
         tile_row += divide_up(f->bottom - f->top, HV_ADM_TILE_ROWS);
     }
     fixed->limit = limit;

@@ -9,6 +9,14 @@
 /* The largest coefficient of scale 0; see adm_cpu.c. */
 #define LARGEST0 22931
 
+static void test_centred(void)
+{
+    for (uint32_t i = 0; i < 256; i++)
+        for (int k = 0; k < 4; k++)
+            g_assert_cmpint(hv_adm_centred8(i << 8 * k | (0xa5c35a96u & ~(255u << 8 * k)), k), ==,
+                            hv_adm_centred(i, 0, 8));
+}
+
 /* floor(2^30 / m), whatever the estimate within its bounds. */
 static void test_reciprocal(void)
 {
@@ -74,8 +82,8 @@ static void test_decouple(void)
         int32_t limit = 1 + i % 100;
         g_assert_cmpint(hv_adm_gain(o, t), ==, plain_gain(o, t));
         for (int aligned = 0; aligned < 2; aligned++)
-            assert_same(hv_adm_decouple(o, t, aligned, limit),
-                        hv_adm_decouple_whole(o, t, aligned, limit), o, t, aligned, limit);
+            assert_same(hv_adm_decouple(o, t, aligned, limit, 0),
+                        hv_adm_decouple(o, t, aligned, limit, limit), o, t, aligned, limit);
     }
 }
 
@@ -83,8 +91,12 @@ static void assert_scale0(int32_t o, int32_t t, int32_t limit)
 {
     g_assert_cmpint(hv_adm_gain0(o, t), ==, plain_gain(o, t));
     for (int aligned = 0; aligned < 2; aligned++)
-        assert_same(hv_adm_decouple(o, t, aligned, limit),
-                    hv_adm_decouple0_whole(o, t, aligned, limit), o, t, aligned, limit);
+        assert_same(hv_adm_decouple(o, t, aligned, limit, 0),
+                    hv_adm_decouple0(o, t, aligned, limit, limit), o, t, aligned, limit);
+    double fraction = limit + (o & 255) / 256.0;
+    for (int aligned = 0; aligned < 2; aligned++)
+        assert_same(hv_adm_decouple(o, t, aligned, fraction, 0),
+                    hv_adm_decouple0(o, t, aligned, fraction, 0), o, t, aligned, fraction);
 }
 
 static void test_decouple0(void)
@@ -131,6 +143,7 @@ static void test_aligned(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/adm-arith/centred", test_centred);
     g_test_add_func("/adm-arith/reciprocal", test_reciprocal);
     g_test_add_func("/adm-arith/decouple", test_decouple);
     g_test_add_func("/adm-arith/decouple0", test_decouple0);
