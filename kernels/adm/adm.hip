@@ -192,7 +192,7 @@ enum {
 struct PyramidMemory {
     int32_t low0[SPAN0_Y][SPAN0_X / 2]; /* two samples a word */
     union {
-        Pair vertical0[SPAN0_Y][SPAN_X / 4 + 1]; /* two samples a word */
+        Pair vertical0[SPAN0_Y][SPAN_X / 4]; /* two samples a word */
         struct {
             Pair vertical1[SPAN1_Y][SPAN0_X / 2];
             int32_t low1[SPAN1_Y][SPAN1_X];
@@ -262,9 +262,10 @@ HV_INLINE void pyramid0(const HvAdmFixed *fixed, const Plane &plane, HV_GLOBAL(i
     for (int i = threadIdx.x; i < SPAN0_Y * PAIRS; i += HV_ADM_BLOCK) {
         int r = i / PAIRS, p = i % PAIRS, y = at.y0 + r, x = at.x0 + 2 * p;
         const int32_t *word = (const int32_t *)memory->vertical0[r] + 2 * p;
-        /* what the first column of the span would need before its row is not there: nobody needs
-         * that column */
-        int32_t before = word[p ? -1 : 0], a = word[0], b = word[1], after = word[2];
+        /* what the first and the last column of the span would need beyond the row is not there:
+         * nobody needs them */
+        int32_t before = word[p ? -1 : 0], a = word[0], b = word[1];
+        int32_t after = word[p + 1 < PAIRS ? 2 : 1];
         Taps left = {{before >> 16, (int16_t)a, a >> 16, (int16_t)b}};
         Taps right = {{a >> 16, (int16_t)b, b >> 16, (int16_t)after}};
         int32_t low = join_halves(filter0(left, 16).low, filter0(right, 16).low);
