@@ -279,6 +279,15 @@ static void lose_backend(HvMeter *meter, GError *error)
     fail_all_owed(meter, &meter->begun, error);
 }
 
+/* Whether a metric on the backend has the pair, or is to get it. */
+static gboolean is_for_gpu(const HvMeter *meter, const HvMeterFrame *frame)
+{
+    for (unsigned i = 0; i < meter->n_tenants && meter->backend; i++)
+        if (meter->tenants[i].on_gpu && frame->scores[i].frame)
+            return TRUE;
+    return FALSE;
+}
+
 static gboolean begin_on_gpu(HvMeter *meter, HvMeterFrame *frame, GError **error)
 {
     HvBackend *backend = meter->backend;
@@ -311,7 +320,7 @@ static void begin(HvMeter *meter, HvMeterFrame *frame)
     }
     if (meter->broken)
         fail_owed(meter, frame, meter->broken);
-    else if (meter->backend && !begin_on_gpu(meter, frame, &error))
+    else if (is_for_gpu(meter, frame) && !begin_on_gpu(meter, frame, &error))
         lose_backend(meter, error);
 }
 
@@ -350,7 +359,7 @@ static void collect(HvMeter *meter)
     HvMeterFrame *frame = g_queue_peek_head(&meter->begun);
     GError *error = NULL;
     collect_from_cpu(meter, frame, FALSE);
-    if (meter->backend && !collect_from_gpu(meter, frame, &error)) {
+    if (is_for_gpu(meter, frame) && !collect_from_gpu(meter, frame, &error)) {
         lose_backend(meter, error);
         collect_from_cpu(meter, frame, TRUE);
     }

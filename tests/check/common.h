@@ -91,6 +91,8 @@ GstCaps *video_caps (const gchar * fields);
 
 /* The rig ------------------------------------------------------------------------------------ */
 
+/* What measures in this run of the suite, "cpu" or "hip": CHECK_BACKEND. */
+const gchar *check_backend (void);
 /* A hipvmaf that is made with these properties, and frame-message on. It has no models and
  * features=adm unless others are asked for; " vmaf_v0.6.1", with the space, asks for the default. */
 Rig *rig_new (const gchar * first_property, ...);

@@ -26,6 +26,7 @@ setup (void)
   fail_unless (emu_fail != NULL && emu_calls != NULL);
   g_setenv ("HIPVMAF_RUNTIME", emulator, TRUE);
   g_unsetenv ("VMAF_HIP_DISPATCH");
+  g_unsetenv ("CHECK_BACKEND");
   emu_fail (NULL);
 }
 

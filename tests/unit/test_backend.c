@@ -461,21 +461,25 @@ static HvMeter *meter_make(const char *text, Fake *fake, gboolean fallback, Sink
     return meter;
 }
 
+static void submit_one(HvMeter *meter, Sink *sink, unsigned value, gboolean unscored)
+{
+    Owner *owner = g_new0(Owner, 1);
+    HvPair pair = {.owner = owner, .unscored = unscored};
+    owner->sink = sink;
+    owner->value = value;
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned j = 0; j < SAMPLES; j++)
+            owner->samples[i][j] = value + i;
+        (i ? &pair.distorted : &pair.reference)->plane[0] =
+            (HvPlane){owner->samples[i], SIDE * 2, 2, 0};
+    }
+    g_assert_true(hv_meter_submit(meter, &pair));
+}
+
 static void submit(HvMeter *meter, Sink *sink, unsigned from, unsigned to)
 {
-    for (unsigned value = from; value <= to; value++) {
-        Owner *owner = g_new0(Owner, 1);
-        HvPair pair = {.owner = owner};
-        owner->sink = sink;
-        owner->value = value;
-        for (unsigned i = 0; i < 2; i++) {
-            for (unsigned j = 0; j < SAMPLES; j++)
-                owner->samples[i][j] = value + i;
-            (i ? &pair.distorted : &pair.reference)->plane[0] =
-                (HvPlane){owner->samples[i], SIDE * 2, 2, 0};
-        }
-        g_assert_true(hv_meter_submit(meter, &pair));
-    }
+    for (unsigned value = from; value <= to; value++)
+        submit_one(meter, sink, value, FALSE);
 }
 
 static void finish(HvMeter *meter, Sink *sink, Fake *fake)
@@ -697,6 +701,25 @@ static void test_free_in_flight(void)
     }
 }
 
+/* Pairs that only metrics on the CPU need are not brought to the device. */
+static void test_unscored(void)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(WAIT, 4);
+    HvMeter *meter = meter_make("both,step", fake, TRUE, sink);
+    for (unsigned value = 1; value <= 20; value++)
+        submit_one(meter, sink, value, value % 2 == 0);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 10);
+    g_assert_cmpuint(sink->n_fell_back, ==, 1);
+    g_assert_cmpuint(fake->count[STAGE], <=, 4 + SLOTS);
+    for (unsigned i = 0; i < 10; i++) {
+        const double expected[] = {2 * i + 1, i<4, i> 0, 0};
+        g_assert_cmpmem(sink->scores[i], sizeof expected, expected, sizeof expected);
+    }
+    finish(meter, sink, fake);
+}
+
 /* No metric measures on it. */
 static void test_unused(void)
 {
@@ -736,6 +759,7 @@ int main(int argc, char **argv)
     g_test_add_func("/backend/lag", test_lag);
     g_test_add_func("/backend/drop", test_drop);
     g_test_add_func("/backend/free-in-flight", test_free_in_flight);
+    g_test_add_func("/backend/unscored", test_unscored);
     g_test_add_func("/backend/unused", test_unused);
     g_test_add_func("/backend/refused", test_refused);
     return g_test_run();
