@@ -94,6 +94,23 @@ static void test_repeated(void)
     g_ptr_array_unref(features);
 }
 
+/* "debug" adds scores: one entry with it serves both who ask for it and who do not. */
+static void test_debug(void)
+{
+    GPtrArray *features = parse("one=mode=2,one=mode=2:debug=true,one=debug=true,one", 2);
+    check(features, 0, &one, TRUE, 2);
+    check(features, 1, &one, TRUE, 0);
+    const Params same = {TRUE, 2}, other = {FALSE, 1};
+    hv_features_add(features, &one, &same);
+    g_assert_cmpuint(features->len, ==, 2);
+    hv_features_add(features, &two, &same);
+    hv_features_add(features, &one, &other);
+    g_assert_cmpuint(features->len, ==, 4);
+    check(features, 2, &two, TRUE, 2);
+    check(features, 3, &one, FALSE, 1);
+    g_ptr_array_unref(features);
+}
+
 static void test_errors(void)
 {
     check_error("one,foo", HV_ERROR_UNKNOWN_METRIC,
@@ -142,6 +159,7 @@ int main(int argc, char **argv)
     g_test_add_func("/features/lists", test_lists);
     g_test_add_func("/features/empty", test_empty);
     g_test_add_func("/features/repeated", test_repeated);
+    g_test_add_func("/features/debug", test_debug);
     g_test_add_func("/features/errors", test_errors);
     g_test_add_func("/features/table", test_table);
     return g_test_run();
