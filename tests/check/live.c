@@ -114,23 +114,39 @@ GST_START_TEST (test_live_late_dist)
 
 GST_END_TEST;
 
-/* A slow meter does not hold a live stream up. */
+/* A stalled meter does not hold a live stream up, although every frame has its partner. */
 GST_START_TEST (test_live_never_waits_for_the_meter)
 {
-  Rig *rig = live_rig (__i__);
+  static const gchar *script = "40 80 120 160 200 240 280 320 360 400 440 480";
+  Rig *rig = rig_new ("force-live", __i__, "async-depth", 1, NULL);
 
+  rig->ref.live = rig->dist.live = !__i__;
   rig_start_streams (rig, "format=I420");
   rig_close_gate (rig);
   feed_script (&rig->dist, "0");
   feed_settle (&rig->dist);
   feed_script (&rig->ref, "0");
   rig_wait_at_gate (rig);
-  feed_script (&rig->ref, "40 80 120 160 200 240 280 320 360 400 440 480");
+  feed_script (&rig->dist, script);
+  feed_script (&rig->ref, script);
   rig_wait (rig, BUFFER, 13);
   rig_open_gate (rig);
   feed_script (&rig->ref, "eos");
   feed_script (&rig->dist, "eos");
   rig_wait (rig, EOS, 1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* Live, a feed may be silent: nothing is said of starving. */
+GST_START_TEST (test_live_silence_is_no_starving)
+{
+  Rig *rig = live_rig (FALSE);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->dist, "0 40 80 120");
+  fail_if (rig_waited (rig, INFO_MESSAGE, 1, 6500));
   rig_free (rig);
 }
 
@@ -341,6 +357,7 @@ live_suite (void)
   tcase_add_loop_test (tests, test_live_pairs, 0, 2);
   tcase_add_loop_test (tests, test_live_late_dist, 0, 2);
   tcase_add_loop_test (tests, test_live_never_waits_for_the_meter, 0, 2);
+  tcase_add_test (tests, test_live_silence_is_no_starving);
   tcase_add_test (tests, test_latency);
   tcase_add_test (tests, test_in_step);
   tcase_add_loop_test (tests, test_starved, 0, 2);
