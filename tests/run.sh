@@ -54,23 +54,28 @@ stage_build() { expect_success "build" setup build; }
 
 stage_tests() { meson_tests build; }
 
-# The shared folder's golden values, through a real pipeline, for each number of threads.
-stage_golden() {
-  local threads verdict config rest got=0 expected=none
-  while read -r threads verdict config rest; do
-    echo "$threads $verdict $config $rest"
-    [[ $threads == expected ]] && expected=$verdict && continue
+# golden_tests [CHECK_OPTION...]: each line of tests/golden/check.sh is a test.
+golden_tests() {
+  local run verdict config rest got=0 expected=none
+  while read -r run verdict config rest; do
+    echo "$run $verdict $config $rest"
+    [[ $run == expected ]] && expected=$verdict && continue
     case $verdict in
-      ok) pass "golden $threads ${config%:}" && got=$((got + 1)) ;;
-      FAIL) fail "golden $threads ${config%:}" "$rest" && got=$((got + 1)) ;;
+      ok) pass "golden $run ${config%:}" && got=$((got + 1)) ;;
+      FAIL) fail "golden $run ${config%:}" "$rest" && got=$((got + 1)) ;;
     esac
-    if [[ $threads == skipped: ]]; then
+    if [[ $run == skipped: ]]; then
       skip "golden values" "$verdict $config $rest"
       return
     fi
-  done < <(nice bash tests/golden/check.sh build 2>&1)
+  done < <(nice bash tests/golden/check.sh "$@" build 2>&1)
   [[ $got == "$expected" ]] || fail "golden values" "$got of $expected came back"
 }
+
+# The shared folder's golden values, through a real pipeline: for each number of threads, and on the
+# emulated GPU for each width of wavefronts.
+stage_golden() { golden_tests; }
+stage_emulator() { golden_tests --emulator; }
 
 stage_leaks() {
   GST_PLUGIN_PATH=$top/build/gst GST_REGISTRY=$results/leaks.registry nice \
@@ -135,7 +140,7 @@ run_stage() {
 lane_plain() {
   if run_stage build; then
     local stage
-    for stage in tests golden leaks valgrind; do run_stage "$stage"; done
+    for stage in tests golden emulator leaks valgrind; do run_stage "$stage"; done
   fi
 }
 
