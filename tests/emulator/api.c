@@ -72,7 +72,7 @@ static unsigned wavefront(void)
 
 static const char *target(void)
 {
-    return emu_setting("HIP_EMULATOR_ARCH", wavefront() == 64 ? "gfx90a" : "gfx1030");
+    return emu_setting("HIP_EMULATOR_ARCH", wavefront() == 64 ? TARGET_64 : TARGET_32);
 }
 
 /* Calls are counted, and fail, by HIP_EMULATOR_FAIL: "hipMalloc:3" its third call, "#17" the 17th
