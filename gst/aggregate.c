@@ -355,7 +355,7 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
     return finish (self, flow);
 
   if (self->live)
-    expire (self, latency);
+    expire (self, latency + gst_hip_vmaf_lateness (self));
   else
     submit (self, TRUE);
   if (is_over (self) || (timeout && !any && gst_aggregator_pad_is_eos
@@ -384,5 +384,6 @@ gst_hip_vmaf_get_next_time (GstAggregator * agg)
     return 0;
   if (!gst_aggregator_pad_is_eos (ref))
     return GST_CLOCK_TIME_NONE;
-  return waiting ? MAX (self->newest_time, 0) + LIVE_PATIENCE : 0;
+  return waiting ? MAX (self->newest_time, 0) + gst_hip_vmaf_lateness (self)
+      + LIVE_PATIENCE : 0;
 }

@@ -143,10 +143,7 @@ gst_hip_vmaf_parent_class_get (void)
 gboolean
 gst_hip_vmaf_say_once (GstHipVmaf * self, GstHipVmafSaid what)
 {
-  gboolean first = (self->said & what) == 0;
-
-  self->said |= what;
-  return first;
+  return (g_atomic_int_or (&self->said, what) & what) == 0;
 }
 
 /* Properties */
@@ -373,7 +370,7 @@ reset_run (GstHipVmaf * self)
   self->next_index = 0;
   self->newest_time = 0;
   self->live = self->failed = FALSE;
-  self->said = 0;
+  g_atomic_int_set (&self->said, 0);
   g_atomic_int_set (&self->eos_requested, FALSE);
 }
 
@@ -510,6 +507,9 @@ add_sink_pad (GstHipVmaf * self, GstHipVmafSide side, const gchar * name)
 
   self->pad[side] = g_object_new (GST_TYPE_AGGREGATOR_PAD, "name", name,
       "direction", GST_PAD_SINK, "template", templ, NULL);
+  gst_pad_add_probe (GST_PAD (self->pad[side]),
+      GST_PAD_PROBE_TYPE_QUERY_UPSTREAM | GST_PAD_PROBE_TYPE_PULL,
+      gst_hip_vmaf_latency_probe, self, NULL);
   gst_element_add_pad (GST_ELEMENT (self), GST_PAD (self->pad[side]));
 }
 

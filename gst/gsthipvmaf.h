@@ -27,7 +27,8 @@ typedef enum
   GST_HIP_VMAF_SAID_UNTIMED = 1 << 3,
   GST_HIP_VMAF_SAID_UNREADABLE = 1 << 4,
   GST_HIP_VMAF_SAID_REFUSED = 1 << 5,
-  GST_HIP_VMAF_SAID_SLOW = 1 << 6
+  GST_HIP_VMAF_SAID_SLOW = 1 << 6,
+  GST_HIP_VMAF_SAID_LATENCY = 1 << 7
 } GstHipVmafSaid;
 
 /* One sink pad's stream. Belongs to the streaming thread but for the atomic members. */
@@ -71,11 +72,12 @@ struct _GstHipVmaf
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;
   gboolean failed;              /* an error was posted: nothing goes on */
-  guint said;                   /* GstHipVmafSaid */
   GstEvent *stream_start;       /* the reference's, for src */
   gboolean stream_start_sent;
 
   gint eos_requested;           /* atomic: an EOS event was sent to the element */
+  guint said;                   /* atomic: GstHipVmafSaid */
+  GstClockTime lateness;        /* see gst_hip_vmaf_lateness(); object lock */
 
   /* starvation.c, under the object lock */
   GstClockID starvation_timer;
@@ -127,7 +129,14 @@ void gst_hip_vmaf_starvation_note (GstHipVmaf * self, gboolean ref_has,
 /* The base class's methods, for those that override them. */
 GstAggregatorClass *gst_hip_vmaf_parent_class_get (void);
 
-/* TRUE the first time in a run. */
+/* latency.c: live streams, whatever their latencies are */
+/* On the sink pads, for what the peer answers. */
+GstPadProbeReturn gst_hip_vmaf_latency_probe (GstPad * pad,
+    GstPadProbeInfo * info, gpointer self);
+/* How much later than the latency of src the distorted stream may come; from any thread. */
+GstClockTime gst_hip_vmaf_lateness (GstHipVmaf * self);
+
+/* TRUE the first time in a run; from any thread. */
 gboolean gst_hip_vmaf_say_once (GstHipVmaf * self, GstHipVmafSaid what);
 
 static inline GstHipVmafSide

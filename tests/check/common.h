@@ -44,7 +44,7 @@ struct Feed
   guint queued, pushed;         /* objects; pushed is under the rig's lock */
   GstFlowReturn flow;           /* of the last buffer; under the rig's lock */
   gboolean live;                /* what a LATENCY query is told */
-  GstClockTime latency;
+  GstClockTime latency, max_latency;
   gint64 duration;              /* what DURATION, POSITION and SEEKING queries are told */
   guint queries;                /* of those three, how many came */
   guint events[256];            /* upstream events by GST_EVENT_TYPE >> GST_EVENT_NUM_SHIFT */

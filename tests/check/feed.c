@@ -12,7 +12,7 @@ feed_query (GstPad * pad, GstObject * parent, GstQuery * query)
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_LATENCY:
       gst_query_set_latency (query, feed->live, feed->latency,
-          GST_CLOCK_TIME_NONE);
+          feed->max_latency);
       return TRUE;
     case GST_QUERY_DURATION:
       feed->queries++;
@@ -76,6 +76,7 @@ feed_init (Feed * feed, Rig * rig)
   feed->items = g_async_queue_new ();
   feed->frame_duration = FRAME_MS * GST_MSECOND;
   feed->duration = 3 * GST_SECOND;
+  feed->max_latency = GST_CLOCK_TIME_NONE;
   feed->pad = gst_pad_new ("feed", GST_PAD_SRC);
   gst_pad_set_element_private (feed->pad, feed);
   gst_pad_set_query_function (feed->pad, feed_query);

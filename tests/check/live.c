@@ -192,6 +192,80 @@ GST_START_TEST (test_latency)
 
 GST_END_TEST;
 
+/* Latencies in ms, the greatest being what the branch can hold; what downstream is told; and the
+ * pad that needs a queue, if any does. */
+typedef struct
+{
+  gint ref, ref_max, dist, dist_max, told;
+  const gchar *pad;
+} Latencies;
+
+static const Latencies misfits[] = {
+  {40, 200, 0, 0, 40, "dist_sink"},
+  {0, 0, 70, 70, 0, NULL},
+  {10, 30, 70, 90, 30, NULL},
+  {60, 20, 0, 1000, 60, "ref_sink"},
+  {0, 1000, 60, 20, 60, "dist_sink"},
+};
+
+static void
+set_latencies (Rig * rig, const Latencies * latencies)
+{
+  rig->ref.live = rig->dist.live = TRUE;
+  rig->ref.latency = latencies->ref * GST_MSECOND;
+  rig->ref.max_latency = latencies->ref_max * GST_MSECOND;
+  rig->dist.latency = latencies->dist * GST_MSECOND;
+  rig->dist.max_latency = latencies->dist_max * GST_MSECOND;
+}
+
+/* Branches that cannot hold frames as long as they should do not keep live streams from being
+ * live, whatever the distorted one does. One warning says which needs a queue. */
+GST_START_TEST (test_latencies_that_do_not_fit)
+{
+  const Latencies *test = &misfits[__i__ / 2];
+  const gchar *words[] = { test->pad, "queue", NULL };
+  Rig *rig = rig_new ("force-live", __i__ & 1, NULL);
+
+  set_latencies (rig, test);
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 80 120 160 200");
+  rig_wait (rig, BUFFER, 6);
+  expect_latency (rig, TRUE, test->told * GST_MSECOND);
+  feed_script (&rig->dist, "0 40 80");
+  rig_wait (rig, FRAME_MESSAGE, 3);
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_expect_pairs (rig, "0:1 40:2 80:3");
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), test->pad != NULL);
+  if (test->pad != NULL)
+    rig_expect_text (rig, WARNING_MESSAGE, words);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* The reference cannot be held for as long as the distorted stream takes, but is waited with. */
+GST_START_TEST (test_late_by_its_latency)
+{
+  const Latencies latencies = { 0, 0, 3000, 3000, 0, NULL };
+  Rig *rig = rig_new (NULL);
+
+  set_latencies (rig, &latencies);
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40 2900 2940");
+  rig_wait (rig, BUFFER, 4);
+  feed_script (&rig->dist, "0 40");
+  rig_wait (rig, FRAME_MESSAGE, 2);
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "2900 2940 eos");
+  rig_wait (rig, EOS, 1);
+  rig_expect_pairs (rig, "0:1 40:2 2900:3 2940:4");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* Not live, the reference moves in step with the distorted stream. */
 GST_START_TEST (test_in_step)
 {
@@ -359,6 +433,9 @@ live_suite (void)
   tcase_add_loop_test (tests, test_live_never_waits_for_the_meter, 0, 2);
   tcase_add_test (tests, test_live_silence_is_no_starving);
   tcase_add_test (tests, test_latency);
+  tcase_add_loop_test (tests, test_latencies_that_do_not_fit, 0,
+      2 * G_N_ELEMENTS (misfits));
+  tcase_add_test (tests, test_late_by_its_latency);
   tcase_add_test (tests, test_in_step);
   tcase_add_loop_test (tests, test_starved, 0, 2);
   tcase_add_loop_test (tests, test_tee_without_queues, 0, 3);
