@@ -269,6 +269,36 @@ settle (GstHipVmaf * self)
   return GST_FLOW_OK;
 }
 
+static gdouble
+seconds (gint64 time)
+{
+  return (gdouble) time / GST_SECOND;
+}
+
+/* A reference of which no frame found a partner: what did it meet? */
+static void
+warn_if_nothing_paired (GstHipVmaf * self)
+{
+  GstHipVmafStream *ref = &self->stream[GST_HIP_VMAF_REFERENCE];
+  GstHipVmafStream *dist = &self->stream[GST_HIP_VMAF_DISTORTED];
+
+  if (self->next_index > 0 || !ref->timed
+      || g_atomic_int_get (&self->said) & (GST_HIP_VMAF_SAID_UNTIMED |
+          GST_HIP_VMAF_SAID_UNREADABLE))
+    return;
+  if (!dist->timed)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("Nothing was measured: no frame came to dist_sink."), (NULL));
+  else
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("Nothing was measured: the reference's frames have running times from "
+            "%.3f to %.3f s, those read of the distorted stream from %.3f to "
+            "%.3f s, and frames pair when they differ by less than half a frame. "
+            "Shift one of the streams, for example by gst_pad_set_offset().",
+            seconds (ref->earliest), seconds (ref->latest),
+            seconds (dist->earliest), seconds (dist->latest)), (NULL));
+}
+
 /* No more frames will come: the last decisions. */
 static GstFlowReturn
 finish (GstHipVmaf * self, GstFlowReturn flow)
@@ -277,7 +307,11 @@ finish (GstHipVmaf * self, GstFlowReturn flow)
     gst_hip_vmaf_pairing_set_ended (self->pairing, side, TRUE);
   settle (self);
   submit (self, TRUE);
-  return self->failed ? GST_FLOW_ERROR : flow;
+  if (self->failed)
+    return GST_FLOW_ERROR;
+  if (flow == GST_FLOW_EOS)
+    warn_if_nothing_paired (self);
+  return flow;
 }
 
 static void

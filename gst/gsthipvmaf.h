@@ -39,6 +39,8 @@ typedef struct
   GstBuffer *held;              /* the last one taken, still on its pad; or NULL */
   GstClockTime held_pts;
   gboolean held_waits;          /* the pairing has it, or had */
+  gboolean timed;               /* whether a frame had a running time, ever in this run */
+  gint64 earliest, latest;      /* and then, the first and the last of them */
   gint flushed;                 /* atomic: what is queued of it is to be dropped */
   gboolean flushing;            /* between FLUSH_START and FLUSH_STOP; object lock */
   guint32 flush_seqnum;         /* of the last FLUSH_START; object lock */

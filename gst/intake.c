@@ -127,6 +127,18 @@ gst_hip_vmaf_leave_unpaired (GstHipVmaf * self, GstHipVmafSide side,
   gst_hip_vmaf_release (frame);
 }
 
+static void
+note_time (GstHipVmaf * self, GstHipVmafSide side, gint64 time)
+{
+  GstHipVmafStream *stream = &self->stream[side];
+
+  if (side == GST_HIP_VMAF_REFERENCE)
+    self->newest_time = time;
+  stream->earliest = stream->timed ? MIN (stream->earliest, time) : time;
+  stream->latest = stream->timed ? MAX (stream->latest, time) : time;
+  stream->timed = TRUE;
+}
+
 /* What is to become of the buffer in the pairing; FALSE when it has no part in it. */
 static gboolean
 add_frame (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame,
@@ -153,8 +165,8 @@ add_frame (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame,
     frame->format = gst_hip_vmaf_format_ref (stream->format);
   else
     frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
-  if (side == GST_HIP_VMAF_REFERENCE && frame->kind == GST_HIP_VMAF_FRAME_TIMED)
-    self->newest_time = frame->time;
+  if (frame->kind == GST_HIP_VMAF_FRAME_TIMED)
+    note_time (self, side, frame->time);
   gst_hip_vmaf_pairing_add (self->pairing, side, frame);
   return TRUE;
 }

@@ -260,6 +260,44 @@ GST_START_TEST (test_empty_streams)
 
 GST_END_TEST;
 
+/* Without a single pair the end says so, and why: no frames (0), other times (1), and the other way
+ * round (2). */
+GST_START_TEST (test_nothing_pairs)
+{
+  static const gchar *scripts[][2] = { {"0 40 80", ""},
+  {"0 40 80", "5000 5040"}, {"5000 5040", "0 40 80"}
+  };
+  static const gchar *words[][4] = { {"dist_sink", "no frame"},
+  {"0.000", "0.080", "5.000"}, {"5.000", "5.040", "0.000"}
+  };
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, scripts[__i__][0], scripts[__i__][1]);
+  rig_wait (rig, WARNING_MESSAGE, 1);
+  rig_expect_text (rig, WARNING_MESSAGE, words[__i__]);
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 1);
+  fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 0);
+  fail_unless_equals_int (rig_count (rig, POOLED_MESSAGE), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* ... and only then: with one pair it does not. */
+GST_START_TEST (test_one_pair)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, "0 40 80", "80 5000");
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 1);
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* Both pads as one seek does, which came through the element or went to the sources. */
 static void
 flush_both (Rig * rig, gboolean through)
@@ -593,6 +631,8 @@ end_suite (void)
 
   tcase_add_test (tests, test_states);
   tcase_add_test (tests, test_empty_streams);
+  tcase_add_loop_test (tests, test_nothing_pairs, 0, 3);
+  tcase_add_test (tests, test_one_pair);
   tcase_add_test (tests, test_eos_waits_for_the_meter);
   tcase_add_test (tests, test_ref_ends_first);
   tcase_add_loop_test (tests, test_ref_ends_dist_goes_on, 0, 2);

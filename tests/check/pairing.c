@@ -114,7 +114,8 @@ GST_START_TEST (test_case)
   rig_play (rig, test->ref, test->dist);
   rig_expect_pairs (rig, test->pairs);
   rig_expect_stats (rig, test->stats);
-  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 0);
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE),
+      rig_stat (rig, "pairs") == 0 && rig_stat (rig, "ref-frames") > 0);
   rig_free (rig);
 }
 
