@@ -32,7 +32,9 @@ struct _GstHipVmafScorer
   gint64 first_us, last_us;     /* when the first pair went in, when the last score came out */
   guint flushes;
   gboolean has_times;           /* whether a frame was measured since the last flush */
-  GstHipVmafTimes first, last;
+  gint64 first_time;            /* running time of the first of them */
+  gint64 last_time;             /* and of the last one ever */
+  GstHipVmafTimes last;
   GstClockTime flushed_duration;        /* that earlier frames reached over */
   gboolean warned;
   gboolean has_gpu;             /* and metrics that are measured on it */
@@ -181,17 +183,18 @@ gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
 
 /* From the meter's thread */
 
+/* What the frames since the last flush reach over. Under the lock. */
 static GstClockTime
-span (const GstHipVmafTimes * first, const GstHipVmafTimes * last)
+span (GstHipVmafScorer * scorer)
 {
   GstClockTime length = 0;
 
-  if (GST_CLOCK_TIME_IS_VALID (first->running_time)
-      && GST_CLOCK_TIME_IS_VALID (last->running_time)
-      && last->running_time > first->running_time)
-    length = last->running_time - first->running_time;
-  if (GST_CLOCK_TIME_IS_VALID (last->duration))
-    length += last->duration;
+  if (!scorer->has_times)
+    return 0;
+  if (scorer->last_time > scorer->first_time)
+    length = scorer->last_time - scorer->first_time;
+  if (GST_CLOCK_TIME_IS_VALID (scorer->last.duration))
+    length += scorer->last.duration;
   return length;
 }
 
@@ -211,9 +214,10 @@ on_scored (gpointer user, gpointer owner, const double *scores)
   scorer->stats.scored++;
   scorer->last_us = g_get_monotonic_time ();
   scorer->last = pair->times;
+  scorer->last_time = pair->time;
   if (pair->flushes == scorer->flushes) {
     if (!scorer->has_times)
-      scorer->first = pair->times;
+      scorer->first_time = pair->time;
     scorer->has_times = TRUE;
   }
   hv_unlock (&scorer->lock);
@@ -539,9 +543,7 @@ pooled_message (GstHipVmafScorer * scorer, HvPoolMethod method)
   if (!scorer->pooled && scorer->stats.scored > 0) {
     GstHipVmafTimes times = scorer->last;
 
-    times.duration = scorer->flushed_duration;
-    if (scorer->has_times)
-      times.duration += span (&scorer->first, &scorer->last);
+    times.duration = scorer->flushed_duration + span (scorer);
     structure = gst_hip_vmaf_message_pooled (&times, scorer->pool, method);
     scorer->pooled = TRUE;
   }
@@ -571,8 +573,7 @@ gst_hip_vmaf_scorer_drop (GstHipVmafScorer * scorer)
   hv_lock (&scorer->lock);
   scorer->stats.flushed += dropped;
   scorer->pooled = FALSE;
-  if (scorer->has_times)
-    scorer->flushed_duration += span (&scorer->first, &scorer->last);
+  scorer->flushed_duration += span (scorer);
   scorer->has_times = FALSE;
   scorer->flushes++;
   hv_unlock (&scorer->lock);

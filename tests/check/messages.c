@@ -116,6 +116,31 @@ GST_START_TEST (test_pooled_times)
 
 GST_END_TEST;
 
+/* A frame that began before its segment does has no running time to be told; the pooled duration
+ * reaches from it all the same. */
+GST_START_TEST (test_begins_before_its_segment)
+{
+  Rig *rig = rig_new (NULL);
+  const GstStructure *message;
+
+  rig_start_streams (rig, "format=I420");
+  feed_segment (&rig->ref, 100 * GST_MSECOND, 0, 100 * GST_MSECOND, 1.0);
+  feed_segment (&rig->dist, 100 * GST_MSECOND, 0, 100 * GST_MSECOND, 1.0);
+  rig_play (rig, "80 120 160", "80 120 160");
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 3);
+  message = rig_score (rig, FRAME_MESSAGE, 0);
+  fail_unless_equals_uint64 (get_time (message, "timestamp"), 80 * GST_MSECOND);
+  fail_unless_equals_uint64 (get_time (message, "running-time"),
+      GST_CLOCK_TIME_NONE);
+  message = rig_score (rig, POOLED_MESSAGE, 0);
+  fail_unless_equals_uint64 (get_time (message, "running-time"),
+      60 * GST_MSECOND);
+  fail_unless_equals_uint64 (get_time (message, "duration"), 120 * GST_MSECOND);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* One message a pair, in order, with every number of threads, and always the same scores. */
 GST_START_TEST (test_order_and_threads)
 {
@@ -351,6 +376,7 @@ messages_suite (void)
   tcase_add_loop_test (tests, test_fields, 0, 2);
   tcase_add_test (tests, test_times);
   tcase_add_test (tests, test_pooled_times);
+  tcase_add_test (tests, test_begins_before_its_segment);
   tcase_add_test (tests, test_order_and_threads);
   tcase_add_test (tests, test_subsample);
   tcase_add_test (tests, test_no_frame_messages);
