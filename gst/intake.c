@@ -244,8 +244,8 @@ gst_hip_vmaf_drop_all (GstHipVmaf * self)
     drop_side (self, side);
   }
   while ((pair = g_queue_pop_head (&self->ready)) != NULL) {
+    GST_HIP_VMAF_COUNT (self->scorer, flushed, !pair->pair.unscored);
     gst_hip_vmaf_pair_free (pair);
-    GST_HIP_VMAF_COUNT (self->scorer, flushed, 1);
   }
   gst_hip_vmaf_scorer_drop (self->scorer);
 }

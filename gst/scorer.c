@@ -352,6 +352,7 @@ free_meter (GstHipVmafScorer * scorer)
   if (meter == NULL)
     return;
   set_meter (scorer, NULL);
+  GST_HIP_VMAF_COUNT (scorer, flushed, hv_meter_drop (meter));
   hv_meter_free (meter, STOP_FREE_US);
 }
 
