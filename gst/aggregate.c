@@ -146,7 +146,7 @@ refuse (GstHipVmaf * self, const GError * error)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("%s", error->message), (NULL));
   } else if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_REFUSED)) {
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("%s Such frames pass unmeasured.", error->message), (NULL));
+        ("%s. Such frames pass unmeasured.", error->message), (NULL));
   }
 }
 

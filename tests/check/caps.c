@@ -95,6 +95,29 @@ change_caps (Rig * rig, const gchar * fields)
   feed_caps (&rig->dist, fields);
 }
 
+/* ... and in mid-stream, where such frames pass unmeasured, and one warning says it all. */
+GST_START_TEST (test_too_small_later)
+{
+  const gchar *words[] = { "16x16 up, not 8x8. Such frames", NULL };
+  Rig *rig = rig_new (NULL);
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  change_caps (rig, "width=8, height=8");
+  feed_script (&rig->ref, "80 120");
+  feed_script (&rig->dist, "80 120");
+  change_caps (rig, "format=I420");
+  rig_play (rig, "160", "160");
+  fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 0);
+  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 1);
+  rig_expect_text (rig, WARNING_MESSAGE, words);
+  rig_expect_stats (rig, "pairs=5 scored=3 failed=2");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* Both change in mid-stream: a new meter, indices that go on, the scores of a stream that was
  * so from its start, one pooled message. */
 GST_START_TEST (test_change_of_both)
@@ -322,6 +345,7 @@ caps_suite (void)
   tcase_add_loop_test (tests, test_mismatch, 0, G_N_ELEMENTS (mismatches));
   tcase_add_loop_test (tests, test_too_small, 0, 3);
   tcase_add_test (tests, test_smallest);
+  tcase_add_test (tests, test_too_small_later);
   tcase_add_test (tests, test_change_of_both);
   tcase_add_test (tests, test_change_apart);
   tcase_add_test (tests, test_mismatch_later);
