@@ -288,8 +288,18 @@ template_caps (GstPad * pad, GstPad * other)
   return caps;
 }
 
+static gboolean
+are_single_fields (const GstCaps * caps)
+{
+  return !gst_caps_is_empty (caps) && !gst_caps_is_any (caps)
+      && gst_caps_features_contains (gst_caps_get_features (caps, 0),
+      GST_CAPS_FEATURE_FORMAT_INTERLACED);
+}
+
 /* Whether the pad can take these caps. Downstream says for itself whether it takes what ref_sink
- * passes on: asked here, a pad that answers with the caps that it has would bar every change. */
+ * passes on: asked here, a pad that answers with the caps that it has would bar every change.
+ * Single fields are let in for an error that says what is wrong with them: refused here, they would
+ * be no more than "not negotiated". */
 static void
 answer_accept_caps (GstPad * pad, GstQuery * query)
 {
@@ -297,7 +307,8 @@ answer_accept_caps (GstPad * pad, GstQuery * query)
   GstCaps *caps;
 
   gst_query_parse_accept_caps (query, &caps);
-  gst_query_set_accept_caps_result (query, gst_caps_is_subset (caps, template));
+  gst_query_set_accept_caps_result (query, gst_caps_is_subset (caps, template)
+      || are_single_fields (caps));
   gst_caps_unref (template);
 }
 
