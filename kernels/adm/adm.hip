@@ -65,7 +65,7 @@ typedef uint16_t Word;
 typedef int16_t Low0; /* of scale 0's low band */
 typedef int32_t Low;
 
-HV_INLINE int32_t value_of(const Rows<Byte> &rows, int32_t word)
+HV_INLINE int32_t value_of(const Rows<Byte> &, int32_t word)
 {
     return hv_adm_centred(word, 0, 8);
 }
@@ -85,7 +85,8 @@ HV_INLINE int32_t value_of(const Rows<Low> &, int32_t word)
     return word;
 }
 
-/* Four samples at once. */
+/* Four samples at once: planes and low bands begin, and their rows lie, at multiples of 16 bytes.
+ */
 HV_INLINE Quad load_quad(const Rows<Byte> &, HV_GLOBAL(const uint8_t) at)
 {
     uint32_t words = *(HV_GLOBAL(const uint32_t))at;
@@ -184,7 +185,7 @@ enum {
     SPAN0_X = 4 * TILE2_X + 8,
     SPAN0_Y = 2 * SPAN1_Y + 2,
     SPAN_X = 8 * TILE2_X + 16,
-    /* rows that a thread filters in one go, two and one samples wide */
+    /* Rows that a thread filters in one go, four and two columns wide. */
     RUN0 = 3,
     RUN1 = 3
 };

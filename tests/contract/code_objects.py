@@ -179,14 +179,14 @@ def check_ptx(tap, path):
 
 
 # Kernels with one mistake each: how the text is changed, and what must be said of the result.
-PYRAMID = r"(adm_pyramid\()const HvAdmBuffers \*buffers(.*?\)\s*\{)"
+PYRAMID = r"(adm_pyramid\()const HvAdmBuffers \*__restrict__ buffers(.*?\)\s*\{)"
 MUTANTS = {
     "the buffer struct by value": ("adm.hip", [
         (PYRAMID, r"\1HvAdmBuffers value\2 const HvAdmBuffers *buffers = &value;")],
         "adm_pyramid takes value of 72"),
     "transposed arguments": ("adm.hip", [
-        (r"(adm_bands\(const HvAdmBuffers \*buffers, )const HvAdmFixed \*fixed, "
-         r"uint32_t reference_pitch",
+        (r"(adm_bands\(const HvAdmBuffers \*__restrict__ buffers, )"
+         r"const HvAdmFixed \*__restrict__ fixed,\s*uint32_t reference_pitch",
          r"\1uint32_t reference_pitch, const HvAdmFixed *fixed")],
         "adm_bands takes pointer of 8 at 0, value of 4 at 8"),
     "an argument of the wrong width": ("adm.hip", [
@@ -196,7 +196,7 @@ MUTANTS = {
         (r"(adm_pyramid\()", r"\1const HvAdmBuffers *more, ")],
         "adm_pyramid takes pointer of 8 at 0, pointer of 8 at 8, pointer of 8 at 16"),
     "a reduction that takes the buffer struct": ("adm.hip", [
-        (r"adm_finish\(const HvAdmFixed \*fixed, HvAdmTotal \*totals",
+        (r"adm_finish\(const HvAdmFixed \*__restrict__ fixed, HvAdmTotal \*totals",
          "adm_finish(const HvAdmFixed *fixed, const HvAdmBuffers *buffers, HvAdmTotal *totals")],
         "adm_finish takes pointer of 8 at 0, pointer of 8 at 8, pointer of 8 at 16, pointer"),
     "arguments beyond the limit": ("adm.hip", [

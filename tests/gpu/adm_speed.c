@@ -50,7 +50,7 @@ static double time_kernels(const HvSubject *subject)
     gint64 since = g_get_monotonic_time();
     for (int i = 0; i < PAIRS; i++) {
         must(hv_adm_hip_ops.submit(gpu.metric, subject, &error), error);
-        /* the copy of results is the stream's last: only then are totals known to be zeros */
+        /* does not wait: says that the slot may be used again, which in its stream it may */
         adm_collect(&hv_adm_hip_ops, gpu.metric, subject, &ignored);
     }
     must(hv_hip_stream_wait(hip, slot->stream, &error), error);
