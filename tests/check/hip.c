@@ -258,7 +258,18 @@ GST_START_TEST (test_falls_back)
 
 GST_END_TEST;
 
-/* backend=hip: one error. */
+static gboolean
+is_refused (Rig * rig)
+{
+  gboolean refused;
+
+  g_mutex_lock (&rig->lock);
+  refused = rig->ref.flow == GST_FLOW_ERROR;
+  g_mutex_unlock (&rig->lock);
+  return refused;
+}
+
+/* backend=hip: one error, and the streams are told to end. */
 GST_START_TEST (test_breaks)
 {
   static const gchar *const words[] = { "backend=hip", "backend=auto", NULL };
@@ -269,9 +280,15 @@ GST_START_TEST (test_breaks)
   rig_start_streams (rig, "format=I420");
   feed_script (&rig->ref, TIMES);
   feed_script (&rig->dist, TIMES);
-  feed_script (&rig->ref, "eos");
-  feed_script (&rig->dist, "eos");
   rig_wait (rig, ERROR_MESSAGE, 1);
+  for (guint i = 0; i < 500 && !is_refused (rig); i++) {
+    feed_push (&rig->ref, feed_frame (&rig->ref, (20 + i) * FRAME_MS *
+            GST_MSECOND));
+    feed_push (&rig->dist, feed_frame (&rig->dist, (20 + i) * FRAME_MS *
+            GST_MSECOND));
+    g_usleep (20000);
+  }
+  fail_unless (is_refused (rig));
   rig_expect_text (rig, ERROR_MESSAGE, words);
   fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 0);
   gst_element_set_state (rig->element, GST_STATE_NULL);
