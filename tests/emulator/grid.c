@@ -293,24 +293,28 @@ void emu_grid_abandon(void)
     abort();
 }
 
+static void no_barrier(unsigned other, const char *did)
+{
+    char who[32] = "several threads";
+    if (other < now.threads)
+        snprintf(who, sizeof who, "thread %u", other);
+    emu_violation("no barrier since %s %s this __shared__ memory", who, did);
+}
+
 /* Shared memory: no thread may see another's store, nor overwrite what another used, without a
  * barrier between; and nothing is there before this block stored it. */
 static void shared_access(size_t at, size_t size, EmuAccess access)
 {
     for (Trace *trace = traces + at; trace < traces + at + size; trace++) {
         uint64_t stored = trace->stored, loaded = trace->loaded;
-        unsigned by = stored & 0xffff;
-        bool clash = stored >> 16 == now.epoch && by != now.thread &&
-                     !(by == ATOMICALLY && access == EMU_ATOMIC);
-        if (access == EMU_LOAD || access == EMU_ATOMIC) {
-            if (stored >> 16 < now.block_epoch)
-                emu_violation("loads __shared__ memory that its block has not stored");
-        }
-        if (access != EMU_LOAD && loaded >> 16 == now.epoch && (loaded & 0xffff) != now.thread)
-            clash = true;
-        if (clash)
-            emu_violation("no barrier between its use of __shared__ memory and that of thread %u",
-                          by < now.threads ? by : (unsigned)(loaded & 0xffff));
+        unsigned by = stored & 0xffff, reader = loaded & 0xffff;
+        if (access != EMU_STORE && stored >> 16 < now.block_epoch)
+            emu_violation("loads __shared__ memory that its block has not stored");
+        if (stored >> 16 == now.epoch && by != now.thread &&
+            !(by == ATOMICALLY && access == EMU_ATOMIC))
+            no_barrier(by, "stored");
+        if (access != EMU_LOAD && loaded >> 16 == now.epoch && reader != now.thread)
+            no_barrier(reader, "loaded");
         if (access == EMU_LOAD)
             trace->loaded =
                 now.epoch << 16 |

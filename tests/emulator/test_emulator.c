@@ -642,7 +642,7 @@ static const struct {
     {"a missing event between streams", missing_event, "loads what nothing has written", SIGABRT},
     {"a host pointer as an argument", host_pointer, "kernel test_scale: argument 0 is 0x", SIGABRT},
     {"a host pointer in a struct", host_pointer_in_struct, "ordinary host memory", SIGABRT},
-    {"a missing barrier", missing_barrier, "no barrier between", SIGABRT},
+    {"a missing barrier", missing_barrier, "no barrier since", SIGABRT},
     {"a kernel for wavefronts of 64 alone", wave64_only, "__shared__", SIGABRT},
     {"threads at different barriers", different_barriers, "waits at the barrier", SIGABRT},
     {"__shared__ memory read before it is written", unwritten_shared, "has not stored", SIGABRT},
