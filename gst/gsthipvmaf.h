@@ -35,6 +35,7 @@ typedef enum
 typedef struct
 {
   GstHipVmafFormat *format;     /* of the last CAPS event */
+  gboolean has_segment;         /* since the start or the last flush */
   GstClockTime last_pts, last_duration; /* of the frame before */
   GstBuffer *held;              /* the last one taken, still on its pad; or NULL */
   GstClockTime held_pts;

@@ -220,6 +220,7 @@ drop_side (GstHipVmaf * self, GstHipVmafSide side)
 
   while (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame))
     gst_hip_vmaf_leave_unpaired (self, side, &frame);
+  stream->has_segment = FALSE;
   stream->last_pts = stream->last_duration = GST_CLOCK_TIME_NONE;
   gst_clear_buffer (&stream->held);
 }

@@ -23,9 +23,13 @@ gboolean
 gst_hip_vmaf_push_event (GstHipVmaf * self, GstEvent * event)
 {
   /* The base class sends stream-start, caps and segment only before buffers. An empty list makes
-   * it do so now; the probe on src keeps the list itself from going anywhere. */
-  gst_aggregator_finish_buffer_list (GST_AGGREGATOR (self),
-      gst_buffer_list_new_sized (1));
+   * it do so now; the probe on src keeps the list itself from going anywhere. Before the reference
+   * has a segment the base class would make one up: then no more than a stream-start. */
+  if (self->stream[GST_HIP_VMAF_REFERENCE].has_segment)
+    gst_aggregator_finish_buffer_list (GST_AGGREGATOR (self),
+        gst_buffer_list_new_sized (1));
+  else
+    gst_aggregator_set_src_caps (GST_AGGREGATOR (self), NULL);
   return gst_pad_push_event (src_pad (self), event);
 }
 
@@ -122,6 +126,7 @@ handle_segment (GstHipVmaf * self, GstHipVmafSide side, GstEvent * event)
     gst_event_copy_segment (event, &segment);
     chain_up (self, pad, event);
     gst_aggregator_update_segment (GST_AGGREGATOR (self), &segment);
+    self->stream[side].has_segment = TRUE;
     return TRUE;
   }
   /* The base class would stamp the events of src with this event's sequence number. */

@@ -152,6 +152,51 @@ GST_START_TEST (test_events_in_place)
 
 GST_END_TEST;
 
+static const gchar *stories_of_early_events[] = {
+  "stream-start tag caps segment 1000 1040 1080 eos",
+  "stream-start caps tag segment 1000 1040 1080 eos",
+  "stream-start caps segment 1000 1040 flush-start flush-stop tag segment 1080 "
+      "eos"
+};
+
+/* ... before its segment, too, and before its caps: at the start (0, 1), and after a flush (2). */
+GST_START_TEST (test_events_before_the_segment)
+{
+  Rig *rig = rig_new (NULL);
+  guint32 seqnum = gst_util_seqnum_next ();
+
+  rig_start (rig);
+  feed_begin (&rig->dist, "format=I420");
+  feed_push (&rig->ref, gst_event_new_stream_start ("reference"));
+  if (__i__ == 0)
+    feed_push (&rig->ref, title ("before caps"));
+  feed_caps (&rig->ref, "format=I420");
+  if (__i__ == 1)
+    feed_push (&rig->ref, title ("before the segment"));
+  feed_segment (&rig->ref, 1000 * GST_MSECOND, 0, 0, 1.0);
+  feed_script (&rig->ref, "1000 1040");
+  feed_script (&rig->dist, "0 40");
+  rig_wait (rig, BUFFER, 2);
+  if (__i__ == 2) {
+    feed_flush_start (&rig->ref, seqnum);
+    feed_flush_start (&rig->dist, seqnum);
+    feed_flush_stop (&rig->ref, seqnum);
+    feed_flush_stop (&rig->dist, seqnum);
+    feed_push (&rig->ref, title ("after a flush"));
+    feed_segment (&rig->ref, 1080 * GST_MSECOND, 80 * GST_MSECOND, 0, 1.0);
+    feed_segment (&rig->dist, 0, 0, 0, 1.0);
+  }
+  rig_play (rig, "1080", "80");
+  rig_expect_story (rig, stories_of_early_events[__i__]);
+  expect_segment (rig, 0, 1000, 0, 0);
+  if (__i__ == 2)
+    expect_segment (rig, 1, 1080, 80, 0);
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 3);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A gap keeps its place and its times. */
 GST_START_TEST (test_gap_times)
 {
@@ -458,6 +503,8 @@ pass_suite (void)
   tcase_add_test (tests, test_caps);
   tcase_add_test (tests, test_segments);
   tcase_add_test (tests, test_events_in_place);
+  tcase_add_loop_test (tests, test_events_before_the_segment, 0,
+      G_N_ELEMENTS (stories_of_early_events));
   tcase_add_test (tests, test_gap_times);
   tcase_add_test (tests, test_qos_stops);
   tcase_add_test (tests, test_slow_sink);
