@@ -35,10 +35,10 @@ static double median(double *value)
     return value[RUNS / 2];
 }
 
-static void must(gboolean fine, GError *error)
+static void must(gboolean fine, GError *const *error)
 {
     if (!fine)
-        g_error("%s", error->message);
+        g_error("%s", (*error)->message);
 }
 
 /* The pair that slot 0 holds, again and again. */
@@ -49,11 +49,11 @@ static double time_kernels(const HvSubject *subject)
     AdmResult ignored;
     gint64 since = g_get_monotonic_time();
     for (int i = 0; i < PAIRS; i++) {
-        must(hv_adm_hip_ops.submit(gpu.metric, subject, &error), error);
+        must(hv_adm_hip_ops.submit(gpu.metric, subject, &error), &error);
         /* does not wait: says that the slot may be used again, which in its stream it may */
         adm_collect(&hv_adm_hip_ops, gpu.metric, subject, &ignored);
     }
-    must(hv_hip_stream_wait(hip, slot->stream, &error), error);
+    must(hv_hip_stream_wait(hip, slot->stream, &error), &error);
     return milliseconds(since) / PAIRS;
 }
 
@@ -80,8 +80,8 @@ static double time_uploads(const HvPicture *picture)
             must(hv_hip_upload(hip, slot->plane[p][0].data, picture[p].plane[0].data,
                                picture[p].plane[0].stride * gpu.format.height, slot->stream,
                                &error),
-                 error);
-    must(hv_hip_stream_wait(hip, slot->stream, &error), error);
+                 &error);
+    must(hv_hip_stream_wait(hip, slot->stream, &error), &error);
     return milliseconds(since) / PAIRS;
 }
 
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
     for (int p = 0; p < CLIP_PICTURES; p++) {
         pageable[p] = clip_lay_out(&clip, p, &layout, &memory[p]);
         host[p] = hv_hip_malloc_pinned(hip, clip_plane_bytes(&clip, &layout), &error);
-        must(host[p] != NULL, error);
+        must(host[p] != NULL, &error);
         pinned[p] = clip_write(&clip, p, &layout, host[p]);
     }
     report(pinned, pageable, slots, slot_bytes);
