@@ -189,7 +189,7 @@ def build(options):
         before = set(pipeline.children)
         pad = decode_branch(pipeline, path, caps)
         files.update({child: path for child in set(pipeline.children) - before})
-        pad.link(measure.get_static_pad(pad_name) or measure.request_pad_simple(pad_name))
+        pad.link(measure.get_static_pad(pad_name))
     return pipeline, files
 
 
@@ -221,6 +221,13 @@ def score(options):
     print_stats(stats)
 
 
+def thread_count(text):
+    count = int(text)
+    if not 0 <= count <= 256:
+        raise argparse.ArgumentTypeError("0 to 256 threads")
+    return count
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("ref", nargs="?", help="the reference: any file that GStreamer decodes")
@@ -228,7 +235,7 @@ def main():
     parser.add_argument("--model", default="vmaf_v0.6.1", help="VMAF model; '' for none")
     parser.add_argument("--features", default="", help="more metrics, as in the property")
     parser.add_argument("--pool", default="mean", choices=["mean", "min", "max", "harmonic_mean"])
-    parser.add_argument("--threads", type=int, default=0, help="0: as many as the processor has")
+    parser.add_argument("--threads", type=thread_count, default=0, help="0: as many as the processor has")
     parser.add_argument("--scale", action="store_true",
                         help="scale and convert DIST to the size and format of REF")
     options = parser.parse_args()

@@ -22,7 +22,7 @@ quietly() {
 : >"$log"
 echo "Installing what is missing and building (output in $log)" >&2
 quietly bash "$here/install-packages.sh" build score
-[[ -f $build/build.ninja ]] || quietly meson setup "$build" "$top"
+[[ -f $build/build.ninja ]] || quietly meson setup "$build" "$top" -Dtests=disabled
 quietly ninja -C "$build"
 
 export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}

@@ -99,8 +99,15 @@ def unknown_feature(_):
     assert status == 1 and "no-such" in errors, errors
 
 
+def wrong_number_of_threads(_):
+    """a number of threads that cannot be"""
+    for threads in ("-1", "257", "many"):
+        status, _, errors = score("--threads", threads)
+        assert status == 2 and "--threads" in errors and "Traceback" not in errors, errors
+
+
 TESTS = (test_picture, two_files, same_file, other_size, scaled, no_such_file, no_video,
-         unknown_feature)
+         unknown_feature, wrong_number_of_threads)
 
 
 def main():
