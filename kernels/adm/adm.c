@@ -85,6 +85,9 @@ void hv_adm_deliver(const HvAdmPlan *plan, const HvAdmSums *sums, HvScores *scor
     hv_scores_done(scores);
 }
 
+/* Numbers of coefficients are ints. */
+#define MAX_SAMPLES (1 << 30)
+
 /* At coarser angular resolutions fixed point has no headroom, at smaller sizes the last scale has
  * no coefficient. */
 static gboolean validate(const void *params, const HvFormat *format, GError **error)
@@ -107,6 +110,12 @@ static gboolean validate(const void *params, const HvFormat *format, GError **er
     if (format && (format->width < 16 || format->height < 16)) {
         g_set_error(error, HV_ERROR, HV_ERROR_SIZE,
                     "adm measures pictures from 16x16 up, not %ux%u", format->width,
+                    format->height);
+        return FALSE;
+    }
+    if (format && (guint64)format->width * format->height > MAX_SAMPLES) {
+        g_set_error(error, HV_ERROR, HV_ERROR_SIZE,
+                    "adm measures pictures of up to 2^30 samples, not %ux%u", format->width,
                     format->height);
         return FALSE;
     }

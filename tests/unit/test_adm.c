@@ -311,6 +311,8 @@ static void test_refused(void)
 {
     assert_refused("", 15, 16, HV_ERROR_SIZE, "adm measures pictures from 16x16 up, not 15x16");
     assert_refused("", 640, 15, HV_ERROR_SIZE, "adm measures pictures from 16x16 up, not 640x15");
+    assert_refused("", 32768, 32769, HV_ERROR_SIZE,
+                   "adm measures pictures of up to 2^30 samples, not 32768x32769");
     assert_refused("nvd=2.5", 64, 64, HV_ERROR_OPTION,
                    "adm needs adm_norm_view_dist * adm_ref_display_height of at least 3240, not "
                    "2.5 * 1080");
