@@ -84,7 +84,8 @@ set_times (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame)
       GST_ELEMENT_WARNING (self, STREAM, FORMAT,
           ("%s has a segment in %s at rate %g: only segments in time that play "
               "forward can be paired. Its frames pass unmeasured.",
-              GST_PAD_NAME (self->pad[side]),
+              GST_PAD_NAME (self->pad[side]), segment.format ==
+              GST_FORMAT_UNDEFINED ? "no format" :
               gst_format_get_name (segment.format), segment.rate), (NULL));
     return TRUE;
   }
