@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the compilers of kernels for meson.
 
-  compile.py probe HIPCC TARGET...        prints those targets that HIPCC can build an empty kernel for
+  compile.py probe HIPCC TARGET...        prints those targets that HIPCC can build for
   compile.py probe-ptx NVCC               exits 0 if NVCC can
   compile.py bundle HIPCC OUTPUT DEPFILE TARGET,TARGET... ROOT SOURCE
   compile.py ptx NVCC OUTPUT DEPFILE ROOT SOURCE

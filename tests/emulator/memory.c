@@ -18,8 +18,8 @@
 #define POISON 0xa5
 
 static uintptr_t range;
-static EmuMemory **slots; /* by address, freed ones too */
-static EmuMemory *memories;
+static EmuMemory **slots;   /* by address, freed ones too */
+static EmuMemory *memories; /* those not freed */
 static size_t next_slot, used[EMU_MAX_DEVICES];
 static bool check_written;
 
@@ -38,7 +38,7 @@ static bool range_ready(void)
     return true;
 }
 
-static void forget(EmuMemory *memory)
+static void unlink_memory(EmuMemory *memory)
 {
     for (EmuMemory **at = &memories; *at; at = &(*at)->next) {
         if (*at == memory) {
@@ -46,7 +46,6 @@ static void forget(EmuMemory *memory)
             break;
         }
     }
-    free(memory);
 }
 
 /* The first of `count` slots that are free; those freed longest ago are taken when all were used
@@ -67,7 +66,7 @@ static size_t take_slots(size_t count)
                 continue;
             for (size_t j = (old->body - range) >> SLOT; j < SLOTS && slots[j] == old; j++)
                 slots[j] = NULL;
-            forget(old);
+            free(old);
         }
         return first;
     }
@@ -117,6 +116,7 @@ bool emu_memory_free(uintptr_t base, bool pinned)
         return false;
     }
     memory->freed = true;
+    unlink_memory(memory);
     madvise((void *)memory->body, memory->body_size, MADV_DONTNEED);
     mprotect((void *)memory->body, memory->body_size, PROT_NONE);
     if (memory->written) {
@@ -172,7 +172,7 @@ void emu_memory_wrote(uintptr_t address, size_t size)
 static void protect_all(int how)
 {
     for (EmuMemory *memory = memories; memory; memory = memory->next)
-        if (!memory->freed && memory->device != EMU_PINNED)
+        if (memory->device != EMU_PINNED)
             mprotect((void *)memory->body, memory->body_size, how);
 }
 
@@ -195,8 +195,6 @@ unsigned emu_memory_leaks(void)
 {
     unsigned leaks = 0;
     for (const EmuMemory *memory = memories; memory; memory = memory->next) {
-        if (memory->freed)
-            continue;
         if (memory->device == EMU_PINNED)
             fprintf(stderr, "hip-emulator: leak: %zu bytes of pinned memory\n", memory->size);
         else
