@@ -98,12 +98,12 @@ static float barten_interpolate(int parameter, float position, float low, float 
     return left + ((right - left) / (high - low)) * (position - low);
 }
 
-static float barten_mtf(float frequency)
+static float optical_transfer(float frequency)
 {
-    float mtf = 0.0f;
+    float sum = 0.0f;
     for (int i = 0; i < 4; i++)
-        mtf = mtf + barten_mtf_a[i] * exp(-barten_mtf_b[i] * frequency);
-    return mtf;
+        sum += barten_mtf_a[i] * exp(-barten_mtf_b[i] * frequency);
+    return sum;
 }
 
 static float barten_sensitivity(float luminance)
@@ -117,14 +117,13 @@ static float barten_factor(const HvAdmParams *params, int scale, gboolean diagon
     float frequency = display_resolution(params) / pow(2, scale + 1);
     float low = log10(barten_anchor[0]), high = log10(barten_anchor[1]);
     float position = log10(barten_luminance);
-    float p0 = barten_interpolate(0, position, low, high);
-    float p1 = barten_interpolate(1, position, low, high);
-    float p2 = barten_interpolate(2, position, low, high);
-    float p3 = barten_interpolate(3, position, low, high);
-    float a = 1.0f + pow(p0 * frequency, p1);
-    float b = 1.0f / pow(1 - exp(-pow(frequency / 7, 2)), p2);
-    float neural = p3 / pow(a * b, 0.5);
-    float optical = neural * barten_mtf(frequency) * barten_sensitivity(barten_luminance);
+    float parameter[4];
+    for (int i = 0; i < 4; i++)
+        parameter[i] = barten_interpolate(i, position, low, high);
+    float fine = 1.0f + pow(parameter[0] * frequency, parameter[1]);
+    float coarse = 1.0f / pow(1 - exp(-pow(frequency / 7, 2)), parameter[2]);
+    float neural = parameter[3] / pow(fine * coarse, 0.5);
+    float optical = neural * optical_transfer(frequency) * barten_sensitivity(barten_luminance);
     return optical * (diagonal ? params->csf_diag_scale : params->csf_scale);
 }
 

@@ -13,9 +13,9 @@ const int hv_adm_den_square_shift[HV_ADM_SCALES] = {0, 31, 30, 31};
 const int hv_adm_dwt_shift[HV_ADM_SCALES][2] = {{0, 16}, {0, 15}, {16, 16}, {16, 15}};
 
 /* The smallest n with 2^n >= value. */
-static int ceil_log2(unsigned value)
+static int ceil_log2(uint64_t value)
 {
-    return hv_adm_bits(value - 1);
+    return value > 1 ? 64 - __builtin_clzll(value - 1) : 0;
 }
 
 /* The tenth at either end that is left out of the sums. */
@@ -47,7 +47,7 @@ static void scale_shifts(HvAdmScale *s, int scale)
                                : angle == HV_ADM_DIAGONAL ? MAX(width_shift - 3, 0)
                                                           : MAX(width_shift - 4, 0);
     s->den_cube_shift = scale ? ceil_log2(columns) : 0;
-    s->den_row_shift = scale ? ceil_log2(rows) : MAX(ceil_log2(columns * rows) - 20, 0);
+    s->den_row_shift = scale ? ceil_log2(rows) : MAX(ceil_log2((uint64_t)columns * rows) - 20, 0);
 }
 
 /* Figures at which the reference implementation rounds the usual viewing condition by hand. */

@@ -14,7 +14,7 @@ static float cube_root(float value)
 /* The noise floor that is added to each pooled band. */
 static float noise(const HvAdmScale *s, double weight)
 {
-    return cube_root((s->bottom - s->top) * (s->right - s->left) * weight);
+    return cube_root((double)(s->bottom - s->top) * (s->right - s->left) * weight);
 }
 
 /* Fractional bits of the sums, before the shifts for range. */
@@ -56,7 +56,7 @@ static float denominator(const HvAdmScale *s, int scale, const uint64_t *sum, do
 static void score_total(const HvAdmPlan *plan, double aim_num, HvAdmScores *out)
 {
     const HvAdmParams *p = &plan->params;
-    double limit = 1e-10 * (double)(plan->width * plan->height) / (1920.0 * 1080.0);
+    double limit = 1e-10 * ((double)plan->width * plan->height) / (1920.0 * 1080.0);
     if (out->num < limit)
         out->num = 0;
     if (out->den < limit)

@@ -79,7 +79,7 @@ void hv_motion_window_add(HvMotionWindow *window, uint64_t sad, const HvFormat *
     const HvMotionParams *p = window->params;
     double motion = 0;
     if (hv_motion_window_needs(window)) {
-        motion = (double)sad / 256.0 / (format->width * format->height) * p->fps_weight;
+        motion = (double)sad / 256.0 / ((double)format->width * format->height) * p->fps_weight;
         motion = MIN(motion, p->max_val);
     }
     window->motion[window->frames % HV_MOTION_KEPT] = motion;
