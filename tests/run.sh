@@ -75,7 +75,12 @@ golden_tests() {
 # The shared folder's golden values, through a real pipeline: for each number of threads, and on the
 # emulated GPU for each width of wavefronts.
 stage_golden() { golden_tests; }
-stage_emulator() { golden_tests --emulator; }
+stage_emulator() {
+  golden_tests --emulator
+  # Wavefronts of 64 are among the other tests.
+  compgen -G "build/kernels/hip/*.bundle" >/dev/null \
+    && meson_tests build --setup emulator32 "check-hip formats" "check-hip hip"
+}
 
 stage_leaks() {
   GST_PLUGIN_PATH=$top/build/gst GST_REGISTRY=$results/leaks.registry nice \
