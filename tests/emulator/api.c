@@ -67,7 +67,7 @@ static int device_count(void)
 
 static unsigned wavefront(void)
 {
-    return (unsigned)atoi(emu_setting("HIP_EMULATOR_WAVEFRONT", "64"));
+    return (unsigned)atoi(emu_setting("HIP_EMULATOR_WAVEFRONT", WAVEFRONT));
 }
 
 static const char *target(void)

@@ -601,6 +601,7 @@ static void lanes_are(uint32_t lanes)
 
 static void lanes_64(void)
 {
+    setenv("HIP_EMULATOR_WAVEFRONT", "64", 1);
     lanes_are(64);
 }
 
