@@ -312,6 +312,28 @@ GST_START_TEST (test_interleaved)
 
 GST_END_TEST;
 
+/* Downstream says for itself whether it takes other caps, when they reach it: not when it is asked
+ * before, where it may name what it has. */
+GST_START_TEST (test_accept_caps)
+{
+  Rig *rig = rig_new (NULL);
+  GstCaps *other = video_caps ("format=Y444_10LE, width=320, height=240");
+  GstCaps *packed = video_caps ("format=YUY2");
+
+  rig->downstream_caps = video_caps ("format=I420");
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, "0", "0");
+  fail_unless (gst_pad_peer_query_accept_caps (rig->ref.pad, other));
+  fail_unless (gst_pad_peer_query_accept_caps (rig->dist.pad, other));
+  fail_if (gst_pad_peer_query_accept_caps (rig->ref.pad, packed));
+  fail_if (gst_pad_peer_query_accept_caps (rig->dist.pad, packed));
+  gst_caps_unref (other);
+  gst_caps_unref (packed);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* alternate is refused, with the feature that it comes with and without. */
 GST_START_TEST (test_alternate)
 {
@@ -351,6 +373,7 @@ caps_suite (void)
   tcase_add_loop_test (tests, test_colorimetry, 0, 3);
   tcase_add_test (tests, test_same_colorimetry);
   tcase_add_test (tests, test_interleaved);
+  tcase_add_test (tests, test_accept_caps);
   tcase_add_loop_test (tests, test_alternate, 0, 2);
   return suite;
 }

@@ -46,6 +46,7 @@ struct Feed
   gboolean live;                /* what a LATENCY query is told */
   GstClockTime latency, max_latency;
   gint64 duration;              /* what DURATION, POSITION and SEEKING queries are told */
+  gboolean unseekable;
   guint queries;                /* of those three, how many came */
   guint events[256];            /* upstream events by GST_EVENT_TYPE >> GST_EVENT_NUM_SHIFT */
 };

@@ -298,21 +298,23 @@ GST_START_TEST (test_one_pair)
 
 GST_END_TEST;
 
-/* Both pads as one seek does, which came through the element or went to the sources. */
+/* Both pads as one seek does, which went to the sources (0) or came through the element (1), or as
+ * two do, one to each source (2). */
 static void
-flush_both (Rig * rig, gboolean through)
+flush_both (Rig * rig, gint how)
 {
   GstEvent *seek = gst_event_new_seek (1.0, GST_FORMAT_TIME,
       GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0);
   guint32 seqnum = gst_event_get_seqnum (seek);
+  guint32 other = how == 2 ? gst_util_seqnum_next () : seqnum;
 
-  if (through)
+  if (how == 1)
     fail_unless (gst_pad_push_event (rig->sink, gst_event_ref (seek)));
   gst_event_unref (seek);
   feed_flush_start (&rig->ref, seqnum);
-  feed_flush_start (&rig->dist, seqnum);
+  feed_flush_start (&rig->dist, other);
   feed_flush_stop (&rig->ref, seqnum);
-  feed_flush_stop (&rig->dist, seqnum);
+  feed_flush_stop (&rig->dist, other);
   feed_segment (&rig->ref, 0, 0, 0, 1.0);
   feed_segment (&rig->dist, 0, 0, 0, 1.0);
 }
@@ -322,6 +324,7 @@ GST_START_TEST (test_flush_both)
 {
   Rig *rig = rig_new (NULL);
   gdouble sum = 0, score, mean;
+  guint64 duration;
 
   rig_start_streams (rig, "format=I420");
   feed_script (&rig->ref, "0 40 80 120");
@@ -341,6 +344,29 @@ GST_START_TEST (test_flush_both)
   gst_structure_get_double (rig_score (rig, POOLED_MESSAGE, 0), "integer_adm2",
       &mean);
   fail_unless (mean == sum / 7, "%.17g, not %.17g", mean, sum / 7);
+  fail_unless (gst_structure_get_uint64 (rig_score (rig, POOLED_MESSAGE, 0),
+          "duration", &duration));
+  fail_unless_equals_uint64 (duration, (4 + 3) * FRAME_MS * GST_MSECOND);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* A flushing seek that one of the streams cannot do does nothing. */
+GST_START_TEST (test_seek_refused)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig->dist.unseekable = TRUE;
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  rig_wait (rig, FRAME_MESSAGE, 2);
+  fail_if (gst_pad_push_event (rig->sink, gst_event_new_seek (1.0,
+              GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0,
+              GST_SEEK_TYPE_NONE, 0)));
+  rig_play (rig, "80 120", "80 120");
+  rig_expect_pairs (rig, "0:1 40:2 80:3 120:4");
   rig_free (rig);
 }
 
@@ -391,7 +417,7 @@ GST_START_TEST (test_many_flushes)
     feed_script (&rig->ref, "0 40 80 120 160 200");
     feed_script (&rig->dist, "0 40 80 120 160 200");
     g_usleep (i % 7 * 1000);
-    flush_both (rig, i & 1);
+    flush_both (rig, i % 3);
   }
   rig_play (rig, "0 40", "0 40");
   fail_unless_equals_int (rig_count (rig, POOLED_MESSAGE), 1);
@@ -412,7 +438,7 @@ flush_one (Feed * feed)
   feed_segment (feed, 0, 0, 0, 1.0);
 }
 
-/* A flush of one pad drops that pad's frames only. */
+/* After a flush of one pad, when nothing waits, it goes on as it was. */
 GST_START_TEST (test_flush_one)
 {
   Rig *rig = rig_new (NULL);
@@ -450,6 +476,29 @@ GST_START_TEST (test_flush_one_that_is_ahead)
   feed_script (other, "120 160");
   rig_play (rig, "400 440", "400 440");
   rig_expect_pairs (rig, "0:1 120:10 160:11 400:12 440:13");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* ... and what is known of the frames before: one without PTS begins with its segment. */
+GST_START_TEST (test_flush_one_forgets)
+{
+  Rig *rig = rig_new (NULL);
+  Feed *one = __i__ ? &rig->dist : &rig->ref;
+  Feed *other = __i__ ? &rig->ref : &rig->dist;
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  rig_wait (rig, FRAME_MESSAGE, 2);
+  flush_one (one);
+  feed_segment (one, 200 * GST_MSECOND, 80 * GST_MSECOND, 0, 1.0);
+  feed_script (one, "- -");
+  feed_script (other, "80 120");
+  rig_play (rig, "", "");
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 4);
+  rig_expect_stats (rig, "pairs=4 ref-unpaired=0 dist-unpaired=0");
   rig_free (rig);
 }
 
@@ -653,11 +702,13 @@ end_suite (void)
   tcase_add_test (tests, test_eos_sent_to_idle_element);
   tcase_add_test (tests, test_eos_sent_to_pipeline);
   tcase_add_test (tests, test_downstream_has_enough);
-  tcase_add_loop_test (tests, test_flush_both, 0, 2);
-  tcase_add_loop_test (tests, test_flush_drops_pairs, 0, 2);
+  tcase_add_loop_test (tests, test_flush_both, 0, 3);
+  tcase_add_test (tests, test_seek_refused);
+  tcase_add_loop_test (tests, test_flush_drops_pairs, 0, 3);
   tcase_add_test (tests, test_many_flushes);
   tcase_add_loop_test (tests, test_flush_one, 0, 2);
   tcase_add_loop_test (tests, test_flush_one_that_is_ahead, 0, 2);
+  tcase_add_loop_test (tests, test_flush_one_forgets, 0, 2);
   tcase_add_test (tests, test_flush_one_keeps_pairs);
   tcase_add_loop_test (tests, test_flush_ends_waits, 0, 2);
   tcase_add_loop_test (tests, test_stop_with_stalled_meter, 0, 4);

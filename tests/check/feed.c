@@ -25,7 +25,8 @@ feed_query (GstPad * pad, GstObject * parent, GstQuery * query)
     case GST_QUERY_SEEKING:
       feed->queries++;
       gst_query_parse_seeking (query, &format, NULL, NULL, NULL);
-      gst_query_set_seeking (query, format, TRUE, 0, feed->duration);
+      gst_query_set_seeking (query, format, !feed->unseekable, 0,
+          feed->duration);
       return TRUE;
     default:
       return gst_pad_query_default (pad, parent, query);

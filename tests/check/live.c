@@ -69,6 +69,27 @@ GST_START_TEST (test_unlinked_dist)
 
 GST_END_TEST;
 
+/* The frames that wait for a partner have a limit, whatever their times are. */
+GST_START_TEST (test_limit_of_waiting)
+{
+  Rig *rig = live_rig (__i__);
+
+  rig->ref.frame_duration = GST_USECOND;
+  rig_start_streams (rig, "format=I420");
+  feed_settle (&rig->dist);
+  for (guint i = 0; i < 400; i++)
+    feed_push (&rig->ref, feed_frame (&rig->ref, i * GST_USECOND));
+  rig_wait (rig, BUFFER, 400);
+  fail_unless (rig_stat (rig, "ref-unpaired") >= 99);
+  fail_unless (rig_stat (rig, "ref-unpaired") <= 100);
+  feed_script (&rig->ref, "eos");
+  feed_script (&rig->dist, "eos");
+  rig_wait (rig, EOS, 1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* What is there in time is measured. */
 GST_START_TEST (test_live_pairs)
 {
@@ -428,6 +449,7 @@ live_suite (void)
   tcase_add_loop_test (tests, test_silent_dist, 0, 3);
   tcase_add_loop_test (tests, test_silent_dist_forced, 0, 3);
   tcase_add_loop_test (tests, test_unlinked_dist, 0, 2);
+  tcase_add_loop_test (tests, test_limit_of_waiting, 0, 2);
   tcase_add_loop_test (tests, test_live_pairs, 0, 2);
   tcase_add_loop_test (tests, test_live_late_dist, 0, 2);
   tcase_add_loop_test (tests, test_live_never_waits_for_the_meter, 0, 2);

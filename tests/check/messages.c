@@ -306,6 +306,31 @@ GST_START_TEST (test_utc)
 
 GST_END_TEST;
 
+/* ... when the frame was captured, by the clock of the pipeline. */
+GST_START_TEST (test_utc_of_another_moment)
+{
+  Rig *rig = rig_new (NULL);
+  gint64 begin = g_get_real_time (), end, then;
+  GDateTime *utc;
+
+  rig->ref.live = rig->dist.live = TRUE;
+  rig_start_streams (rig, "format=I420");
+  end = g_get_real_time ();
+  feed_script (&rig->dist, "1000000");
+  feed_settle (&rig->dist);
+  feed_script (&rig->ref, "1000000");
+  rig_wait (rig, FRAME_MESSAGE, 1);
+  utc = g_date_time_new_from_iso8601 (gst_structure_get_string (rig_score (rig,
+              FRAME_MESSAGE, 0), "utc"), NULL);
+  then = g_date_time_to_unix (utc) - 1000;
+  fail_unless (then >= begin / G_USEC_PER_SEC - 1
+      && then <= end / G_USEC_PER_SEC + 1);
+  g_date_time_unref (utc);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* The statistics can be read at any time. */
 GST_START_TEST (test_stats_while_running)
 {
@@ -383,6 +408,7 @@ messages_suite (void)
   tcase_add_loop_test (tests, test_pool_method, 0, 4);
   tcase_add_test (tests, test_timecode);
   tcase_add_test (tests, test_utc);
+  tcase_add_test (tests, test_utc_of_another_moment);
   tcase_add_test (tests, test_frame_message_toggled);
   tcase_add_test (tests, test_stats_while_running);
   tcase_add_test (tests, test_stats_after_all);

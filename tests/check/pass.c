@@ -121,6 +121,83 @@ title (const gchar * text)
   return gst_event_new_tag (gst_tag_list_new (GST_TAG_TITLE, text, NULL));
 }
 
+static guint
+upstream_events (Feed * feed, GstEventType type)
+{
+  guint n;
+
+  g_mutex_lock (&feed->rig->lock);
+  n = feed->events[(type >> GST_EVENT_NUM_SHIFT) & 0xff];
+  g_mutex_unlock (&feed->rig->lock);
+  return n;
+}
+
+/* What downstream wants to be asked again is asked of the reference's source alone. */
+GST_START_TEST (test_reconfigure)
+{
+  Rig *rig = rig_new (NULL);
+  guint ref, dist;
+
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0");
+  feed_script (&rig->dist, "0");
+  rig_wait (rig, BUFFER, 1);
+  ref = upstream_events (&rig->ref, GST_EVENT_RECONFIGURE);
+  dist = upstream_events (&rig->dist, GST_EVENT_RECONFIGURE);
+  fail_unless (gst_pad_push_event (rig->sink, gst_event_new_reconfigure ()));
+  fail_unless_equals_int (upstream_events (&rig->ref, GST_EVENT_RECONFIGURE),
+      ref + 1);
+  fail_unless_equals_int (upstream_events (&rig->dist, GST_EVENT_RECONFIGURE),
+      dist);
+  rig_play (rig, "40", "40");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+typedef struct
+{
+  GstPad *pad;
+  gint answered;                /* atomic */
+} Drain;
+
+static gpointer
+ask_drain (gpointer data)
+{
+  Drain *drain = data;
+  GstQuery *query = gst_query_new_drain ();
+
+  gst_pad_peer_query (drain->pad, query);
+  g_atomic_int_set (&drain->answered, TRUE);
+  gst_query_unref (query);
+  return NULL;
+}
+
+/* Upstream that wants its buffers back is answered when they are measured. */
+GST_START_TEST (test_drain)
+{
+  Rig *rig = rig_new (NULL);
+  Drain drain = { __i__ ? rig->ref.pad : rig->dist.pad, FALSE };
+  GThread *thread;
+
+  rig_start_streams (rig, "format=I420");
+  rig_close_gate (rig);
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  rig_wait_at_gate (rig);
+  rig_wait (rig, BUFFER, 2);
+  thread = g_thread_new ("drain", ask_drain, &drain);
+  g_usleep (300000);
+  fail_if (g_atomic_int_get (&drain.answered));
+  rig_open_gate (rig);
+  g_thread_join (thread);
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 2);
+  rig_play (rig, "80", "80");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* Its serialized events stand between the same buffers as they came; dist's go no further. */
 GST_START_TEST (test_events_in_place)
 {
@@ -197,6 +274,57 @@ GST_START_TEST (test_events_before_the_segment)
 
 GST_END_TEST;
 
+/* A gap keeps its flags, and passes where times mean nothing. */
+GST_START_TEST (test_gap_kept_as_it_is)
+{
+  Rig *rig = rig_new (NULL);
+  GstEvent *gap = gst_event_new_gap (40 * GST_MSECOND, 40 * GST_MSECOND);
+  GstSegment segment;
+  GstGapFlags flags;
+
+  gst_event_set_gap_flags (gap, GST_GAP_FLAG_MISSING_DATA);
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0");
+  feed_push (&rig->ref, gap);
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  feed_push (&rig->ref, gst_event_new_segment (&segment));
+  feed_script (&rig->ref, "80 gap@120+40");
+  rig_play (rig, "160", "0 80 160");
+  rig_expect_story (rig, "stream-start caps segment 0 gap segment 80 gap 160 "
+      "eos");
+  gst_event_parse_gap_flags (out_event (rig, GST_EVENT_GAP, 0), &flags);
+  fail_unless_equals_int (flags, GST_GAP_FLAG_MISSING_DATA);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static void
+count_selected (GstElement * element, GstSegment * segment, GstClockTime pts,
+    GstClockTime dts, GstClockTime duration, GstStructure * info, guint * n)
+{
+  fail_unless_equals_uint64 (pts, *n * FRAME_MS * GST_MSECOND);
+  fail_unless_equals_uint64 (duration, FRAME_MS * GST_MSECOND);
+  ++*n;
+}
+
+/* GstAggregator's signal, before each buffer. */
+GST_START_TEST (test_samples_selected)
+{
+  Rig *rig = rig_new (NULL);
+  guint n = 0;
+
+  g_object_set (rig->element, "emit-signals", TRUE, NULL);
+  g_signal_connect (rig->element, "samples-selected",
+      G_CALLBACK (count_selected), &n);
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, "0 40 80", "0 40 80");
+  fail_unless_equals_int (n, 3);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A gap keeps its place and its times. */
 GST_START_TEST (test_gap_times)
 {
@@ -218,17 +346,6 @@ GST_START_TEST (test_gap_times)
 }
 
 GST_END_TEST;
-
-static guint
-upstream_events (Feed * feed, GstEventType type)
-{
-  guint n;
-
-  g_mutex_lock (&feed->rig->lock);
-  n = feed->events[(type >> GST_EVENT_NUM_SHIFT) & 0xff];
-  g_mutex_unlock (&feed->rig->lock);
-  return n;
-}
 
 /* QOS stops here, a seek goes on to both. */
 GST_START_TEST (test_qos_stops)
@@ -448,12 +565,14 @@ GST_START_TEST (test_allocation_dist)
 
 GST_END_TEST;
 
-/* ref_sink keeps downstream's pool, and offers GstVideoMeta only if downstream has it. */
+/* ref_sink keeps downstream's pool, with buffers for itself on top, and offers GstVideoMeta only if
+ * downstream has it. */
 GST_START_TEST (test_allocation_ref)
 {
-  Rig *rig = rig_new (NULL);
+  Rig *rig = rig_new ("async-depth", 1, NULL);
   GstBufferPool *pool, *proposed = gst_buffer_pool_new ();
   GstQuery *query;
+  guint min, max;
 
   rig->downstream_meta = __i__;
   rig->downstream_pool = gst_object_ref (proposed);
@@ -464,8 +583,10 @@ GST_START_TEST (test_allocation_ref)
           GST_VIDEO_META_API_TYPE, NULL), __i__);
   fail_if (gst_query_find_allocation_meta (query,
           GST_VIDEO_CROP_META_API_TYPE, NULL));
-  gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, &min, &max);
   fail_unless (pool == proposed);
+  fail_unless_equals_int (min, 3 + 1 + 2);
+  fail_unless_equals_int (max, 7);
   gst_clear_object (&pool);
   gst_object_unref (proposed);
   gst_query_unref (query);
@@ -502,6 +623,10 @@ pass_suite (void)
   tcase_add_test (tests, test_buffers_untouched);
   tcase_add_test (tests, test_caps);
   tcase_add_test (tests, test_segments);
+  tcase_add_test (tests, test_reconfigure);
+  tcase_add_loop_test (tests, test_drain, 0, 2);
+  tcase_add_test (tests, test_samples_selected);
+  tcase_add_test (tests, test_gap_kept_as_it_is);
   tcase_add_test (tests, test_events_in_place);
   tcase_add_loop_test (tests, test_events_before_the_segment, 0,
       G_N_ELEMENTS (stories_of_early_events));

@@ -115,7 +115,7 @@ GST_START_TEST (test_constant_memory)
 
 GST_END_TEST;
 
-/* The same with frames that find no partner, and with flushes. */
+/* The same with frames that find no partner. */
 GST_START_TEST (test_constant_memory_unpaired)
 {
   Rig *rig = rig_new (NULL);
