@@ -253,6 +253,7 @@ GST_START_TEST (test_events_before_the_segment)
   feed_segment (&rig->ref, 1000 * GST_MSECOND, 0, 0, 1.0);
   feed_script (&rig->ref, "1000 1040");
   feed_script (&rig->dist, "0 40");
+  rig_wait (rig, FRAME_MESSAGE, 2);
   rig_wait (rig, BUFFER, 2);
   if (__i__ == 2) {
     feed_flush_start (&rig->ref, seqnum);
