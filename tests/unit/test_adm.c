@@ -293,6 +293,22 @@ static void test_golden(void)
     }
 }
 
+/* Above 1080p the denominator of a reference without structure is below the limit that grows with
+ * the size, and more than nothing: nothing was lost. */
+static void test_no_structure(void)
+{
+    HvAdmParams params = adm_params("adm_skip_scale0=true:nw=0");
+    HvFormat format = {3840, 2160, 8, 1, 0, 0};
+    HvAdmSums sums[HV_ADM_SCALES] = {{{0}}};
+    HvAdmScores scores;
+    HvAdmPlan plan;
+    hv_adm_plan_init(&plan, &params, &format);
+    hv_adm_score(&plan, sums, &scores);
+    g_assert_cmpfloat(scores.adm2, ==, 1);
+    g_assert_cmpfloat(scores.aim, ==, 0);
+    g_assert_cmpfloat(scores.den, ==, 0);
+}
+
 static void assert_refused(const char *options, unsigned width, unsigned height, HvErrorCode code,
                            const char *message)
 {
@@ -422,6 +438,7 @@ int main(int argc, char **argv)
     g_test_add_func("/adm/model/mixed", test_model_mixed);
     g_test_add_func("/adm/model/larger", test_model_larger);
     g_test_add_func("/adm/golden", test_golden);
+    g_test_add_func("/adm/no-structure", test_no_structure);
     g_test_add_func("/adm/refused", test_refused);
     g_test_add_func("/adm/accepted", test_accepted);
     g_test_add_func("/adm/names", test_names);

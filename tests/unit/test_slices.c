@@ -54,17 +54,22 @@ static void test_runs(void)
     }
 }
 
-/* Jobs that wait for each other end only when as many threads as there are jobs run them. */
+/* Jobs that wait for each other end only when as many threads as there are jobs run them; then each
+ * has a number of its own. */
 typedef struct Meeting {
     HvLock lock;
     HvCond cond;
     unsigned present, expected;
+    gboolean is_present[MOST_THREADS];
 } Meeting;
 
 static void meet(void *data, unsigned job, unsigned worker)
 {
     Meeting *meeting = data;
     hv_lock(&meeting->lock);
+    g_assert_cmpuint(worker, <, meeting->expected);
+    g_assert_false(meeting->is_present[worker]);
+    meeting->is_present[worker] = TRUE;
     meeting->present++;
     hv_cond_broadcast(&meeting->cond);
     while (meeting->present < meeting->expected)
