@@ -2,6 +2,7 @@
  *
  * ADM on the CPU: its memory, and the sharing of rows among threads. */
 #include "kernels/adm/adm_hot.h"
+#include "kernels/cpu/cutter.h"
 #include "kernels/cpu/slices.h"
 
 #include <math.h>
@@ -31,26 +32,13 @@ typedef struct Run {
     unsigned blocks;
 } Run;
 
-/* Hands out zeroed, padded rows from one allocation: counts first, then cuts. */
-typedef struct Cutter {
-    char *base;
-    size_t used;
-} Cutter;
-
-static void *cut(Cutter *cutter, size_t bytes)
+static int32_t *cut_row(HvCutter *cutter, int width)
 {
-    size_t at = cutter->used;
-    cutter->used += (bytes + 63) & ~(size_t)63;
-    return cutter->base ? cutter->base + at : NULL;
-}
-
-static int32_t *cut_row(Cutter *cutter, int width)
-{
-    int32_t *row = cut(cutter, (width + 2 * HV_ADM_PAD) * sizeof *row);
+    int32_t *row = hv_cut(cutter, (width + 2 * HV_ADM_PAD) * sizeof *row);
     return row ? row + HV_ADM_PAD : NULL;
 }
 
-static void cut_scratch(Cutter *cutter, HvAdmScratch *s, const HvAdmPlan *plan)
+static void cut_scratch(HvCutter *cutter, HvAdmScratch *s, const HvAdmPlan *plan)
 {
     int in = plan->width, n = plan->scale[0].width;
     for (int p = 0; p < HV_ADM_PICTURES; p++) {
@@ -72,7 +60,7 @@ static void cut_scratch(Cutter *cutter, HvAdmScratch *s, const HvAdmPlan *plan)
 }
 
 /* The low bands of scales 0 to 2; the last scale's is not used. */
-static void cut_bands(Cutter *cutter, HvMetric *m)
+static void cut_bands(HvCutter *cutter, HvMetric *m)
 {
     for (int scale = 0; scale + 1 < HV_ADM_SCALES; scale++) {
         const HvAdmScale *s = &m->plan.scale[scale];
@@ -80,12 +68,12 @@ static void cut_bands(Cutter *cutter, HvMetric *m)
         size_t sample = scale == 0 ? sizeof(int16_t) : sizeof(int32_t);
         size_t stride = ((s->width + HV_ADM_PAD) * sample + 63) & ~(size_t)63;
         for (int p = 0; p < HV_ADM_PICTURES; p++)
-            below->in[p] = above->out[p] = cut(cutter, stride * s->height + 64);
+            below->in[p] = above->out[p] = hv_cut(cutter, stride * s->height + 64);
         below->in_stride = above->out_stride = stride;
     }
 }
 
-static void cut_all(Cutter *cutter, HvMetric *m)
+static void cut_all(HvCutter *cutter, HvMetric *m)
 {
     for (unsigned i = 0; i < m->threads; i++)
         cut_scratch(cutter, &m->scratch[i], &m->plan);
@@ -137,16 +125,16 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->scratch = g_new0(HvAdmScratch, m->threads);
     m->sums = g_malloc0_n(m->threads, sizeof *m->sums);
     m->block = block_at[hv_level()];
-    Cutter size = {NULL, 0};
-    cut_all(&size, m);
-    m->memory = g_try_malloc0(size.used + 64);
+    HvCutter cutter = {NULL, 0};
+    cut_all(&cutter, m);
+    size_t bytes = cutter.used;
+    m->memory = hv_cutter_allocate(&cutter);
     if (!m->memory) {
         g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "adm found no %" G_GSIZE_FORMAT " bytes",
-                    size.used);
+                    bytes);
         destroy(m);
         return NULL;
     }
-    Cutter cutter = {(char *)(((uintptr_t)m->memory + 63) & ~(uintptr_t)63), 0};
     cut_all(&cutter, m);
     init_frame(m);
     return m;

@@ -40,11 +40,6 @@ struct HvMetric {
     Host *host;
 };
 
-static unsigned divide_up(unsigned n, unsigned by)
-{
-    return (n + by - 1) / by;
-}
-
 static void fix_scale(HvAdmFixedScale *f, const HvAdmPlan *plan, int scale)
 {
     const HvAdmScale *s = &plan->scale[scale];
@@ -82,9 +77,9 @@ static void fix(HvAdmFixed *fixed, const HvAdmPlan *plan)
         row += f->bottom - f->top;
         if (scale == 0 && plan->params.skip_scale0)
             continue;
-        f->tile_columns = divide_up(f->right - (f->left & ~1),
-                                    scale ? HV_ADM_TILE_COLUMNS : HV_ADM_TILE_COLUMNS0);
-        tile_row += divide_up(f->bottom - f->top, HV_ADM_TILE_ROWS);
+        f->tile_columns = hv_divide_up(f->right - (f->left & ~1),
+                                       scale ? HV_ADM_TILE_COLUMNS : HV_ADM_TILE_COLUMNS0);
+        tile_row += hv_divide_up(f->bottom - f->top, HV_ADM_TILE_ROWS);
     }
     fixed->limit = limit;
     fixed->whole_limit = limit == floor(limit) ? (int)limit : 0;
@@ -98,11 +93,6 @@ static size_t totals_bytes(const HvAdmFixed *fixed)
 {
     const HvAdmFixedScale *f = &fixed->scale[0];
     return (f->first_row + f->bottom - f->top) * HV_ADM_TOTALS * sizeof(HvAdmTotal);
-}
-
-static void *pointer(HvDevice address)
-{
-    return (void *)(uintptr_t)address;
 }
 
 static gboolean make_memory(HvMetric *m, Slot *slot, GError **error)
@@ -127,12 +117,12 @@ static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
     const Slot *slot = &m->slot[i];
     HvAdmBuffers *b = &m->host->slot[i].buffers;
     for (int p = 0; p < PICTURES; p++) {
-        b->luma[p] = pointer(staged->plane[p][0].data);
-        b->low0[p] = pointer(slot->low[0][p]);
-        b->low1[p] = pointer(slot->low[1][p]);
-        b->low2[p] = pointer(slot->low[2][p]);
+        b->luma[p] = hv_device_pointer(staged->plane[p][0].data);
+        b->low0[p] = hv_device_pointer(slot->low[0][p]);
+        b->low1[p] = hv_device_pointer(slot->low[1][p]);
+        b->low2[p] = hv_device_pointer(slot->low[2][p]);
     }
-    b->totals = pointer(slot->totals);
+    b->totals = hv_device_pointer(slot->totals);
     return hv_hip_check_struct(m->hip, "HvAdmBuffers", b, hv_adm_buffer_pointers,
                                HV_ADM_BUFFER_POINTERS, error) &&
            hv_hip_upload(m->hip, slot->buffers, b, sizeof *b, staged->stream, error) &&
@@ -213,22 +203,6 @@ static gboolean clear_totals(HvMetric *m, Slot *slot, HvHipStream *stream, GErro
            hv_hip_fill(m->hip, slot->totals, 0, totals_bytes(&m->host->fixed), stream, error);
 }
 
-/* Kernels count a plane's bytes in 32 bits. */
-static gboolean check_planes(const HvMetric *m, const HvSlot *staged, GError **error)
-{
-    for (int p = 0; p < PICTURES; p++) {
-        uint64_t pitch = staged->plane[p][0].pitch;
-        if (pitch * m->plan.height <= UINT32_MAX)
-            continue;
-        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND,
-                    "adm on a GPU measures planes of up to 4 GiB, not %u rows of %" G_GUINT64_FORMAT
-                    " bytes",
-                    m->plan.height, pitch);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
 {
     const HvAdmFixed *fixed = &m->host->fixed;
@@ -244,10 +218,10 @@ static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GErr
         columns = MAX(columns, fixed->scale[scale].tile_columns);
     unsigned rows = fixed->scale[0].first_tile_row;
     if (fixed->scale[0].tile_columns)
-        rows += divide_up(fixed->scale[0].bottom - fixed->scale[0].top, HV_ADM_TILE_ROWS);
+        rows += hv_divide_up(fixed->scale[0].bottom - fixed->scale[0].top, HV_ADM_TILE_ROWS);
     return hv_hip_launch(m->hip, m->pyramid,
-                         divide_up(fixed->scale[2].width, HV_ADM_PYRAMID_COLUMNS),
-                         divide_up(fixed->scale[2].height, HV_ADM_PYRAMID_ROWS), PICTURES,
+                         hv_divide_up(fixed->scale[2].width, HV_ADM_PYRAMID_COLUMNS),
+                         hv_divide_up(fixed->scale[2].height, HV_ADM_PYRAMID_ROWS), PICTURES,
                          staged->stream, pictures, G_N_ELEMENTS(pictures), error) &&
            hv_hip_launch(m->hip, m->bands, columns, rows, 1, staged->stream, pictures,
                          G_N_ELEMENTS(pictures), error) &&
@@ -259,8 +233,8 @@ static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
 {
     Slot *slot = &m->slot[subject->slot];
     const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
-    return check_planes(m, staged, error) && clear_totals(m, slot, staged->stream, error) &&
-           launch(m, slot, staged, error) &&
+    return hv_staging_check_luma(m->staging, subject->slot, "adm", error) &&
+           clear_totals(m, slot, staged->stream, error) && launch(m, slot, staged, error) &&
            hv_hip_download(m->hip, m->host->slot[subject->slot].sums, slot->sums,
                            sizeof m->host->slot[0].sums, staged->stream, error);
 }

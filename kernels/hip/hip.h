@@ -20,6 +20,18 @@ typedef struct HvHipEvent HvHipEvent;
 /* An address in device memory; never dereferenced on the host. */
 typedef uint64_t HvDevice;
 
+/* As a pointer member of a struct that kernels read. */
+static inline void *hv_device_pointer(HvDevice address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/* How many parts of `by` cover n. */
+static inline unsigned hv_divide_up(unsigned n, unsigned by)
+{
+    return (n + by - 1) / by;
+}
+
 /* Loads the runtime (HIPVMAF_RUNTIME first, then libamdhip64.so.7, .6, .5, then libcuda.so.1),
  * takes device `device_id` (-1: the first that the build has code for) and loads all kernels. On
  * failure the message says what was looked for and not found. */

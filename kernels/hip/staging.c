@@ -272,3 +272,20 @@ void hv_staging_quiesce(HvStaging *staging)
     for (unsigned i = 0; i < staging->n_slots; i++)
         hv_hip_stream_quiesce(staging->hip, staging->slot[i].shown.stream);
 }
+
+gboolean hv_staging_check_luma(const HvStaging *staging, unsigned slot, const char *metric,
+                               GError **error)
+{
+    const HvSlot *staged = hv_staging_slot(staging, slot);
+    for (int p = 0; p < 2; p++) {
+        uint64_t pitch = staged->plane[p][0].pitch;
+        if (pitch * staging->format.height <= UINT32_MAX)
+            continue;
+        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND,
+                    "%s on a GPU measures planes of up to 4 GiB, not %u rows of %" G_GUINT64_FORMAT
+                    " bytes",
+                    metric, staging->format.height, pitch);
+        return FALSE;
+    }
+    return TRUE;
+}

@@ -37,6 +37,10 @@ const HvSlot *hv_staging_slot(const HvStaging *staging, unsigned slot);
  * is not pinned. The pictures must stay as they are until hv_staging_wait(). */
 gboolean hv_staging_stage(HvStaging *staging, unsigned slot, const HvPicture *reference,
                           const HvPicture *distorted, GError **error);
+/* Metrics' kernels count a plane's bytes in 32 bits: FALSE and an error, in the name of the metric,
+ * where a staged luma plane has more. */
+gboolean hv_staging_check_luma(const HvStaging *staging, unsigned slot, const char *metric,
+                               GError **error);
 /* Marks the end of the slot's work; waits for it. */
 gboolean hv_staging_seal(HvStaging *staging, unsigned slot, GError **error);
 gboolean hv_staging_wait(HvStaging *staging, unsigned slot, GError **error);

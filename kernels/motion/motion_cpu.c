@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Motion on the CPU: its memory, and the sharing of rows among threads. */
+#include "kernels/cpu/cutter.h"
 #include "kernels/cpu/slices.h"
 #include "kernels/motion/motion_hot.h"
 
@@ -34,27 +35,14 @@ typedef struct Run {
     unsigned blocks;
 } Run;
 
-/* Hands out rows and planes from one allocation: counts first, then cuts. */
-typedef struct Cutter {
-    char *base;
-    size_t used;
-} Cutter;
-
-static void *cut(Cutter *cutter, size_t bytes)
-{
-    size_t at = cutter->used;
-    cutter->used += (bytes + 63) & ~(size_t)63;
-    return cutter->base ? cutter->base + at : NULL;
-}
-
 /* A row with a border on either side. */
-static void *cut_row(Cutter *cutter, unsigned width, size_t element)
+static void *cut_row(HvCutter *cutter, unsigned width, size_t element)
 {
-    char *row = cut(cutter, (width + 2 * HV_MOTION_RADIUS + HV_MOTION_PAD) * element);
+    char *row = hv_cut(cutter, (width + 2 * HV_MOTION_RADIUS + HV_MOTION_PAD) * element);
     return row ? row + HV_MOTION_RADIUS * element : NULL;
 }
 
-static void cut_scratch(Cutter *cutter, HvMotionScratch *s, const HvFormat *format)
+static void cut_scratch(HvCutter *cutter, HvMotionScratch *s, const HvFormat *format)
 {
     gboolean narrow = format->depth <= HV_MOTION_NARROW_DEPTH;
     for (int k = 0; k < HV_MOTION_TAPS; k++)
@@ -65,12 +53,12 @@ static void cut_scratch(Cutter *cutter, HvMotionScratch *s, const HvFormat *form
     s->rest = cut_row(cutter, format->width, sizeof *s->rest);
 }
 
-static void cut_all(Cutter *cutter, HvMetric *m)
+static void cut_all(HvCutter *cutter, HvMetric *m)
 {
     for (unsigned i = 0; i < m->threads; i++)
         cut_scratch(cutter, &m->scratch[i], &m->format);
     for (unsigned i = 0; i < m->planes; i++)
-        m->plane[i] = cut(cutter, m->stride * m->format.height);
+        m->plane[i] = hv_cut(cutter, m->stride * m->format.height);
 }
 
 static void destroy(HvMetric *m)
@@ -94,16 +82,16 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->stride = (m->format.width * hv_format_sample_bytes(&m->format) + 63) & ~(size_t)63;
     m->planes = m->params.force_zero ? 0 : hv_motion_distance(&m->params) + 1;
     m->block = block_at[hv_level()];
-    Cutter size = {NULL, 0};
-    cut_all(&size, m);
-    m->memory = g_try_malloc0(size.used + 64);
+    HvCutter cutter = {NULL, 0};
+    cut_all(&cutter, m);
+    size_t bytes = cutter.used;
+    m->memory = hv_cutter_allocate(&cutter);
     if (!m->memory) {
         g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "motion found no %" G_GSIZE_FORMAT " bytes",
-                    size.used);
+                    bytes);
         destroy(m);
         return NULL;
     }
-    Cutter cutter = {(char *)(((uintptr_t)m->memory + 63) & ~(uintptr_t)63), 0};
     cut_all(&cutter, m);
     return m;
 }

@@ -37,16 +37,6 @@ struct HvMetric {
     Host *host;
 };
 
-static unsigned divide_up(unsigned n, unsigned by)
-{
-    return (n + by - 1) / by;
-}
-
-static void *pointer(HvDevice address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 static void fix(HvVifFixed *fixed, const HvVifPlan *plan)
 {
     for (int scale = 0; scale < HV_VIF_SCALES; scale++) {
@@ -80,12 +70,12 @@ static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
     const Slot *slot = &m->slot[i];
     HvVifBuffers *b = &m->host->slot[i].buffers;
     for (int p = 0; p < PICTURES; p++) {
-        b->luma[p] = pointer(staged->plane[p][0].data);
+        b->luma[p] = hv_device_pointer(staged->plane[p][0].data);
         for (int k = 0; k < IMAGES; k++)
-            b->image[k][p] = pointer(slot->image[k][p]);
+            b->image[k][p] = hv_device_pointer(slot->image[k][p]);
     }
-    b->totals = pointer(slot->totals);
-    b->log_table = pointer(m->log_table);
+    b->totals = hv_device_pointer(slot->totals);
+    b->log_table = hv_device_pointer(m->log_table);
     return hv_hip_check_struct(m->hip, "HvVifBuffers", b, hv_vif_buffer_pointers,
                                HV_VIF_BUFFER_POINTERS, error) &&
            hv_hip_upload(m->hip, slot->buffers, b, sizeof *b, staged->stream, error) &&
@@ -167,22 +157,6 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     return m;
 }
 
-/* Kernels count a plane's bytes in 32 bits. */
-static gboolean check_planes(const HvMetric *m, const HvSlot *staged, GError **error)
-{
-    for (int p = 0; p < PICTURES; p++) {
-        uint64_t pitch = staged->plane[p][0].pitch;
-        if (pitch * m->plan.height[0] <= UINT32_MAX)
-            continue;
-        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND,
-                    "vif on a GPU measures planes of up to 4 GiB, not %d rows of %" G_GUINT64_FORMAT
-                    " bytes",
-                    m->plan.height[0], pitch);
-        return FALSE;
-    }
-    return TRUE;
-}
-
 static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, int scale,
                        GError **error)
 {
@@ -191,8 +165,8 @@ static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, int 
                                     hv_u32(r->pitch),          hv_u32(r->shift),
                                     hv_u32(d->pitch),          hv_u32(d->shift)};
     return hv_hip_launch(m->hip, m->kernel[scale],
-                         divide_up(m->plan.width[scale], HV_VIF_TILE_COLUMNS),
-                         divide_up(m->plan.height[scale], HV_VIF_TILE_ROWS), 1, staged->stream,
+                         hv_divide_up(m->plan.width[scale], HV_VIF_TILE_COLUMNS),
+                         hv_divide_up(m->plan.height[scale], HV_VIF_TILE_ROWS), 1, staged->stream,
                          arguments, scale ? 2 : G_N_ELEMENTS(arguments), error);
 }
 
@@ -201,7 +175,7 @@ static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
     const Slot *slot = &m->slot[subject->slot];
     const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
     size_t bytes = HV_VIF_SCALES * sizeof(HvVifSums);
-    if (!check_planes(m, staged, error) ||
+    if (!hv_staging_check_luma(m->staging, subject->slot, "vif", error) ||
         !hv_hip_fill(m->hip, slot->totals, 0, bytes, staged->stream, error))
         return FALSE;
     for (int scale = 0; scale < HV_VIF_SCALES; scale++)

@@ -37,7 +37,7 @@ MUTANTS = {
         ADM, "!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error)",
         "!make_buffers(m, i, error) || !make_memory(m, &m->slot[i], error)", False),
     "the buffer struct holds a host pointer": (
-        ADM, "b->totals = pointer(slot->totals);", "b->totals = (void *)m->host;", False),
+        ADM, "b->totals = hv_device_pointer(slot->totals);", "b->totals = (void *)m->host;", False),
     "the pointers of a launch are exchanged": (
         ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed),",
         "{hv_pointer(m->fixed), hv_pointer(slot->buffers),", False),
