@@ -85,7 +85,7 @@ void hv_adm_deliver(const HvAdmPlan *plan, const HvAdmSums *sums, HvScores *scor
     hv_scores_done(scores);
 }
 
-/* Numbers of coefficients are ints. */
+/* Larger pictures were never tried. */
 #define MAX_SAMPLES (1 << 30)
 
 /* At coarser angular resolutions fixed point has no headroom, at smaller sizes the last scale has
