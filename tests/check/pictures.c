@@ -55,10 +55,11 @@ paint_component (GstVideoFrame * frame, guint number, guint component)
   for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT (frame, component); y++) {
     for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (frame, component); x++) {
       guint value = (sample (number, component, x, y) >> (16 - depth)) << shift;
+
+      /* By bytes: a word may be at an odd address. */
+      row[x * step] = value & 0xff;
       if (depth > 8)
-        GST_WRITE_UINT16_LE (row + x * step, value);
-      else
-        row[x * step] = (guint8) value;
+        row[x * step + 1] = value >> 8;
     }
     row += stride;
   }
