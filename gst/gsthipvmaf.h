@@ -103,8 +103,8 @@ void gst_hip_vmaf_release (GstHipVmafFrame * frame);
 /* Releases the frame and counts it. */
 void gst_hip_vmaf_leave_unpaired (GstHipVmaf * self, GstHipVmafSide side,
     GstHipVmafFrame * frame);
-/* Drops what is queued of a pad that was flushed. */
-void gst_hip_vmaf_apply_flush (GstHipVmaf * self);
+/* Drops what is queued of a pad that was flushed; TRUE if there was one. */
+gboolean gst_hip_vmaf_apply_flush (GstHipVmaf * self);
 /* Drops everything that is in flight; the streaming thread is stopped. */
 void gst_hip_vmaf_drop_all (GstHipVmaf * self);
 

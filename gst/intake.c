@@ -185,9 +185,13 @@ gst_hip_vmaf_take (GstHipVmaf * self, GstHipVmafSide side)
   gboolean inside;
 
   g_assert (stream->held == NULL);
-  frame.buffer = gst_aggregator_pad_peek_buffer (self->pad[side]);
-  if (frame.buffer == NULL)
-    return FALSE;
+  /* What comes after a flush of either pad must not meet what came before it. */
+  do {
+    gst_clear_buffer (&frame.buffer);
+    frame.buffer = gst_aggregator_pad_peek_buffer (self->pad[side]);
+    if (frame.buffer == NULL)
+      return FALSE;
+  } while (gst_hip_vmaf_apply_flush (self));
   inside = set_times (self, side, &frame);
   stream->held = gst_buffer_ref (frame.buffer);
   stream->held_pts = frame.pts;
@@ -226,14 +230,19 @@ drop_side (GstHipVmaf * self, GstHipVmafSide side)
   gst_clear_buffer (&stream->held);
 }
 
-void
+gboolean
 gst_hip_vmaf_apply_flush (GstHipVmaf * self)
 {
+  gboolean any = FALSE;
+
   for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
     if (g_atomic_int_compare_and_exchange (&self->stream[side].flushed, TRUE,
-            FALSE))
+            FALSE)) {
       drop_side (self, side);
+      any = TRUE;
+    }
   }
+  return any;
 }
 
 void

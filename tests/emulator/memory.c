@@ -20,6 +20,7 @@
 static uintptr_t range;
 static EmuMemory **slots;   /* by address, freed ones too */
 static EmuMemory *memories; /* those not freed */
+static EmuMemory *remains;  /* freed ones, for naming who comes too late */
 static size_t next_slot, used[EMU_MAX_DEVICES];
 static bool check_written;
 
@@ -38,9 +39,9 @@ static bool range_ready(void)
     return true;
 }
 
-static void unlink_memory(EmuMemory *memory)
+static void unlink_memory(EmuMemory **list, EmuMemory *memory)
 {
-    for (EmuMemory **at = &memories; *at; at = &(*at)->next) {
+    for (EmuMemory **at = list; *at; at = &(*at)->next) {
         if (*at == memory) {
             *at = memory->next;
             break;
@@ -66,6 +67,7 @@ static size_t take_slots(size_t count)
                 continue;
             for (size_t j = (old->body - range) >> SLOT; j < SLOTS && slots[j] == old; j++)
                 slots[j] = NULL;
+            unlink_memory(&remains, old);
             free(old);
         }
         return first;
@@ -116,7 +118,9 @@ bool emu_memory_free(uintptr_t base, bool pinned)
         return false;
     }
     memory->freed = true;
-    unlink_memory(memory);
+    unlink_memory(&memories, memory);
+    memory->next = remains;
+    remains = memory;
     madvise((void *)memory->body, memory->body_size, MADV_DONTNEED);
     mprotect((void *)memory->body, memory->body_size, PROT_NONE);
     if (memory->written) {
