@@ -151,6 +151,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->slots = hv_staging_slots(m->staging);
     m->slot = g_new0(Slot, m->slots);
     if (!make(m, log_table, error)) {
+        hv_staging_quiesce(m->staging); /* what a failed wait left running */
         destroy(m);
         return NULL;
     }
