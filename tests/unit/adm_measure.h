@@ -4,7 +4,7 @@
 #ifndef ADM_MEASURE_H
 #define ADM_MEASURE_H
 
-#include "adm_clips.h"
+#include "clips.h"
 #include "kernels/adm/adm.h"
 #include "kernels/cpu/level.h"
 

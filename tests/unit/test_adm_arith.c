@@ -3,7 +3,7 @@
  * The quick forms of ADM's arithmetic, which GPUs use, against the plain ones. */
 #include <math.h>
 
-#include "adm_clips.h"
+#include "clips.h"
 #include "kernels/adm/adm_arith.h"
 
 /* The largest coefficient of scale 0; see adm_cpu.c. */

@@ -4,7 +4,7 @@
  * and, on clips from formulas, those of libvmaf; its limits and names. */
 #include <string.h>
 
-#include "adm_clips.h"
+#include "clips.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/slices.h"
 #include "kernels/vif/vif.h"

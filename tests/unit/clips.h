@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Picture pairs made from formulas, and ways to lay them out in memory, for the tests of ADM. */
-#ifndef ADM_CLIPS_H
-#define ADM_CLIPS_H
+ * Picture pairs made from formulas, and ways to lay them out in memory. */
+#ifndef CLIPS_H
+#define CLIPS_H
 
 #include <stdint.h>
 

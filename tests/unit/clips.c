@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Picture pairs made from formulas: integers only, so that they are the same everywhere. */
-#include "adm_clips.h"
+#include "clips.h"
 
 #include <string.h>
 
