@@ -3,6 +3,7 @@
  * ADM on a GPU: its memory there, and the launches of its kernels (adm.hip). */
 #include "kernels/adm/adm.h"
 #include "kernels/adm/adm_device.h"
+#include "kernels/hip/arena.h"
 #include "kernels/hip/backend.h"
 
 #include <math.h>
@@ -10,34 +11,28 @@
 
 enum { LUMA_REFERENCE, LUMA_DISTORTED, PICTURES };
 enum { LOW_BANDS = HV_ADM_SCALES - 1 };
+enum { SUMS_BYTES = HV_ADM_SCALES * sizeof(HvAdmSums) };
 
-/* What one pair needs. Device memory but for `host`. */
+/* What one pair needs; `result` is pinned, the rest device memory. */
 typedef struct Slot {
     HvDevice low[LOW_BANDS][PICTURES], totals;
     HvDevice buffers; /* the HvAdmBuffers that name them */
     HvDevice sums;
+    HvAdmSums *result; /* of each scale */
     /* Whether totals are zeros: no pair's kernels were left unfinished. */
     gboolean clean;
 } Slot;
 
-/* Pinned host memory: results, and what is copied to the device when all is made. */
-typedef struct Host {
-    HvAdmFixed fixed;
-    struct HostSlot {
-        HvAdmBuffers buffers;
-        HvAdmSums sums[HV_ADM_SCALES];
-    } slot[];
-} Host;
-
 struct HvMetric {
     HvAdmPlan plan;
+    HvAdmFixed fixed;
     HvHip *hip;
     HvStaging *staging;
+    HvArena *arena;
     const HvHipKernel *pyramid, *bands, *finish;
-    HvDevice fixed;
+    HvDevice fixed_copy;
     unsigned slots;
     Slot *slot;
-    Host *host;
 };
 
 static void fix_scale(HvAdmFixedScale *f, const HvAdmPlan *plan, int scale)
@@ -97,45 +92,33 @@ static size_t totals_bytes(const HvAdmFixed *fixed)
 
 static gboolean make_memory(HvMetric *m, Slot *slot, GError **error)
 {
-    const HvAdmFixed *fixed = &m->host->fixed;
     for (int scale = 0; scale < LOW_BANDS; scale++) {
-        size_t samples = (size_t)fixed->scale[scale].stride * fixed->scale[scale].height;
-        size_t bytes = samples * (scale ? sizeof(int32_t) : sizeof(int16_t));
+        const HvAdmFixedScale *f = &m->fixed.scale[scale];
+        size_t bytes = (size_t)f->stride * f->height * (scale ? sizeof(int32_t) : sizeof(int16_t));
         for (int p = 0; p < PICTURES; p++)
-            if (!hv_hip_malloc(m->hip, bytes, &slot->low[scale][p], error))
+            if (!hv_arena_device(m->arena, bytes, &slot->low[scale][p], error))
                 return FALSE;
     }
-    return hv_hip_malloc(m->hip, totals_bytes(fixed), &slot->totals, error) &&
-           hv_hip_malloc(m->hip, sizeof(HvAdmBuffers), &slot->buffers, error) &&
-           hv_hip_malloc(m->hip, HV_ADM_SCALES * sizeof(HvAdmSums), &slot->sums, error);
+    slot->result = hv_arena_pinned(m->arena, SUMS_BYTES, error);
+    return slot->result &&
+           hv_arena_device(m->arena, totals_bytes(&m->fixed), &slot->totals, error) &&
+           hv_arena_device(m->arena, SUMS_BYTES, &slot->sums, error);
 }
 
 /* Names the slot's memory to the kernels, by a struct that stays on the device. */
 static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
 {
     const HvSlot *staged = hv_staging_slot(m->staging, i);
-    const Slot *slot = &m->slot[i];
-    HvAdmBuffers *b = &m->host->slot[i].buffers;
+    Slot *slot = &m->slot[i];
+    HvAdmBuffers b = {.totals = hv_device_pointer(slot->totals)};
     for (int p = 0; p < PICTURES; p++) {
-        b->luma[p] = hv_device_pointer(staged->plane[p][0].data);
-        b->low0[p] = hv_device_pointer(slot->low[0][p]);
-        b->low1[p] = hv_device_pointer(slot->low[1][p]);
-        b->low2[p] = hv_device_pointer(slot->low[2][p]);
+        b.luma[p] = hv_device_pointer(staged->plane[p][0].data);
+        b.low0[p] = hv_device_pointer(slot->low[0][p]);
+        b.low1[p] = hv_device_pointer(slot->low[1][p]);
+        b.low2[p] = hv_device_pointer(slot->low[2][p]);
     }
-    b->totals = hv_device_pointer(slot->totals);
-    return hv_hip_check_struct(m->hip, "HvAdmBuffers", b, hv_adm_buffer_pointers,
-                               HV_ADM_BUFFER_POINTERS, error) &&
-           hv_hip_upload(m->hip, slot->buffers, b, sizeof *b, staged->stream, error) &&
-           hv_hip_stream_wait(m->hip, staged->stream, error);
-}
-
-static gboolean make_fixed(HvMetric *m, GError **error)
-{
-    HvHipStream *stream = hv_staging_slot(m->staging, 0)->stream;
-    fix(&m->host->fixed, &m->plan);
-    return hv_hip_malloc(m->hip, sizeof(HvAdmFixed), &m->fixed, error) &&
-           hv_hip_upload(m->hip, m->fixed, &m->host->fixed, sizeof(HvAdmFixed), stream, error) &&
-           hv_hip_stream_wait(m->hip, stream, error);
+    return hv_arena_buffers(m->arena, "HvAdmBuffers", &b, sizeof b, hv_adm_buffer_pointers,
+                            HV_ADM_BUFFER_POINTERS, &slot->buffers, error);
 }
 
 static gboolean find_kernels(HvMetric *m, GError **error)
@@ -147,12 +130,9 @@ static gboolean find_kernels(HvMetric *m, GError **error)
 
 static gboolean make(HvMetric *m, GError **error)
 {
-    m->host =
-        hv_hip_malloc_pinned(m->hip, sizeof(Host) + m->slots * sizeof m->host->slot[0], error);
-    if (!m->host)
-        return FALSE;
-    memset(m->host, 0, sizeof(Host) + m->slots * sizeof m->host->slot[0]);
-    if (!find_kernels(m, error) || !make_fixed(m, error))
+    fix(&m->fixed, &m->plan);
+    if (!find_kernels(m, error) ||
+        !hv_arena_constant(m->arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error))
         return FALSE;
     for (unsigned i = 0; i < m->slots; i++)
         if (!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error))
@@ -162,18 +142,7 @@ static gboolean make(HvMetric *m, GError **error)
 
 static void destroy(HvMetric *m)
 {
-    for (unsigned i = 0; i < m->slots; i++) {
-        const Slot *slot = &m->slot[i];
-        for (int scale = 0; scale < LOW_BANDS; scale++)
-            for (int p = 0; p < PICTURES; p++)
-                hv_hip_free(m->hip, slot->low[scale][p]);
-        hv_hip_free(m->hip, slot->totals);
-        hv_hip_free(m->hip, slot->buffers);
-        hv_hip_free(m->hip, slot->sums);
-    }
-    hv_hip_free(m->hip, m->fixed);
-    hv_hip_free_pinned(m->hip, m->host);
-    hv_hip_unref(m->hip);
+    hv_arena_free(m->arena);
     g_free(m->slot);
     g_free(m);
 }
@@ -183,11 +152,11 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     HvMetric *m = g_new0(HvMetric, 1);
     hv_adm_plan_init(&m->plan, setup->params, setup->format);
     m->staging = hv_hip_backend_staging(setup->backend);
-    m->hip = hv_hip_ref(hv_staging_hip(m->staging));
+    m->hip = hv_staging_hip(m->staging);
+    m->arena = hv_arena_new(m->staging);
     m->slots = hv_staging_slots(m->staging);
     m->slot = g_new0(Slot, m->slots);
     if (!make(m, error)) {
-        hv_staging_quiesce(m->staging); /* what a failed wait left running */
         destroy(m);
         return NULL;
     }
@@ -199,19 +168,18 @@ static gboolean clear_totals(HvMetric *m, Slot *slot, HvHipStream *stream, GErro
 {
     gboolean clean = slot->clean;
     slot->clean = FALSE;
-    return clean ||
-           hv_hip_fill(m->hip, slot->totals, 0, totals_bytes(&m->host->fixed), stream, error);
+    return clean || hv_hip_fill(m->hip, slot->totals, 0, totals_bytes(&m->fixed), stream, error);
 }
 
 static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
 {
-    const HvAdmFixed *fixed = &m->host->fixed;
+    const HvAdmFixed *fixed = &m->fixed;
     const HvStagedPlane *r = &staged->plane[LUMA_REFERENCE][0];
     const HvStagedPlane *d = &staged->plane[LUMA_DISTORTED][0];
-    const HvArgument pictures[] = {hv_pointer(slot->buffers), hv_pointer(m->fixed),
+    const HvArgument pictures[] = {hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),
                                    hv_u32(r->pitch),          hv_u32(r->shift),
                                    hv_u32(d->pitch),          hv_u32(d->shift)};
-    const HvArgument totals[] = {hv_pointer(m->fixed), hv_pointer(slot->totals),
+    const HvArgument totals[] = {hv_pointer(m->fixed_copy), hv_pointer(slot->totals),
                                  hv_pointer(slot->sums)};
     unsigned columns = 0;
     for (int scale = 0; scale < HV_ADM_SCALES; scale++)
@@ -235,14 +203,14 @@ static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
     const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
     return hv_staging_check_luma(m->staging, subject->slot, "adm", error) &&
            clear_totals(m, slot, staged->stream, error) && launch(m, slot, staged, error) &&
-           hv_hip_download(m->hip, m->host->slot[subject->slot].sums, slot->sums,
-                           sizeof m->host->slot[0].sums, staged->stream, error);
+           hv_hip_download(m->hip, slot->result, slot->sums, SUMS_BYTES, staged->stream, error);
 }
 
 static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
 {
-    m->slot[subject->slot].clean = TRUE;
-    hv_adm_deliver(&m->plan, m->host->slot[subject->slot].sums, scores);
+    Slot *slot = &m->slot[subject->slot];
+    slot->clean = TRUE;
+    hv_adm_deliver(&m->plan, slot->result, scores);
     return TRUE;
 }
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 ADM = "kernels/adm/adm_hip.c"
+ARENA = "kernels/hip/arena.c"
 STAGING = "kernels/hip/staging.c"
 DEVICE = "kernels/hip/device.c"
 MODULE = "kernels/hip/module.c"
@@ -27,23 +28,19 @@ def dropped(source, line, once=False):
 
 
 MUTANTS = {
-    "the fixed parameters are copied before their memory is allocated": (
-        ADM, "hv_hip_malloc(m->hip, sizeof(HvAdmFixed), &m->fixed, error) &&\n"
-        "           hv_hip_upload(m->hip, m->fixed, &m->host->fixed, sizeof(HvAdmFixed), stream, "
-        "error) &&",
-        "hv_hip_upload(m->hip, m->fixed, &m->host->fixed, sizeof(HvAdmFixed), stream, error) &&\n"
-        "           hv_hip_malloc(m->hip, sizeof(HvAdmFixed), &m->fixed, error) &&", False),
+    "what stays on the device is copied to memory that was not allocated": dropped(
+        ARENA, "if (!hv_arena_device(arena, bytes, out, error)) return FALSE;"),
     "the buffer struct is copied before its memory is allocated": (
         ADM, "!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error)",
         "!make_buffers(m, i, error) || !make_memory(m, &m->slot[i], error)", False),
     "the buffer struct holds a host pointer": (
-        ADM, "b->totals = hv_device_pointer(slot->totals);", "b->totals = (void *)m->host;", False),
+        ADM, ".totals = hv_device_pointer(slot->totals)", ".totals = (void *)slot->result", False),
     "the pointers of a launch are exchanged": (
-        ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed),",
-        "{hv_pointer(m->fixed), hv_pointer(slot->buffers),", False),
+        ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),",
+        "{hv_pointer(m->fixed_copy), hv_pointer(slot->buffers),", False),
     "the struct itself is given to the launch, not its copy": (
-        ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed),",
-        "{hv_pointer((uintptr_t)&m->host->slot[0].buffers), hv_pointer(m->fixed),", False),
+        ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),",
+        "{hv_pointer((uintptr_t)&m->slot[0].buffers), hv_pointer(m->fixed_copy),", False),
     "totals are not cleared": (
         ADM, "gboolean clean = slot->clean;", "gboolean clean = TRUE;", False),
     "nothing waits for the results": (
@@ -52,16 +49,17 @@ MUTANTS = {
     "the end of a pair is not marked": (
         STAGING, "return hv_hip_event_record(staging->hip, of->end, of->shown.stream, error);",
         "return TRUE;", False),
-    "bands are not released": dropped(ADM, "hv_hip_free(m->hip, slot->low[scale][p]);"),
-    "totals are not released": dropped(ADM, "hv_hip_free(m->hip, slot->totals);"),
-    "the buffer struct is not released": dropped(ADM, "hv_hip_free(m->hip, slot->buffers);"),
-    "sums are not released": dropped(ADM, "hv_hip_free(m->hip, slot->sums);"),
-    "sums are released twice": (
-        ADM, "hv_hip_free(m->hip, slot->sums);",
-        "hv_hip_free(m->hip, slot->sums); hv_hip_free(m->hip, slot->sums);", False),
-    "the fixed parameters are not released": dropped(ADM, "hv_hip_free(m->hip, m->fixed);"),
-    "pinned memory is not released": dropped(ADM, "hv_hip_free_pinned(m->hip, m->host);"),
-    "the device is not let go of": dropped(ADM, "hv_hip_unref(m->hip);"),
+    "device memory is not released": dropped(
+        ARENA, "hv_hip_free(arena->hip, g_array_index(arena->device, HvDevice, i));"),
+    "device memory is released twice": (
+        ARENA, "g_array_append_val(arena->device, *out);",
+        "g_array_append_val(arena->device, *out); g_array_append_val(arena->device, *out);", False),
+    "pinned memory is not released": dropped(
+        ARENA, "hv_hip_free_pinned(arena->hip, g_ptr_array_index(arena->pinned, i));"),
+    "the device is not let go of": dropped(ARENA, "hv_hip_unref(arena->hip);"),
+    "a metric's memory is not released": dropped(ADM, "hv_arena_free(m->arena);"),
+    "nothing waits for what stays on the device": (
+        ARENA, "hv_hip_stream_wait(arena->hip, arena->stream, error);", "TRUE;", False),
     "a failed instance is not destroyed": dropped(ADM, "destroy(m);", True),
     "events are not released": dropped(STAGING, "hv_hip_event_free(staging->hip, slot->end);"),
     "streams are not released": dropped(
