@@ -4,19 +4,9 @@
  * what state each slot is in, and fails where it is told to. */
 #include <string.h>
 
-#include "kernels/common/lock.h"
-#include "kernels/common/meter.h"
+#include "sink.h"
 
-enum { SIDE = 16, SAMPLES = SIDE * SIDE, SLOTS = 3, MOST = 64, FOREVER = -1 };
-static const HvFormat format = {SIDE, SIDE, 16, 1, 0, 0};
-
-/* Pictures of one value */
-
-static unsigned value_of(const HvPicture *picture)
-{
-    const guint16 *samples = picture->plane[0].data;
-    return samples[SAMPLES - 1];
-}
+enum { SLOTS = 3 };
 
 /* The backend */
 
@@ -82,8 +72,8 @@ static gboolean fake_seal(HvBackend *backend, unsigned slot, GError **error)
 /* The device reads the pictures only now. */
 static void execute(Fake *fake, unsigned slot)
 {
-    fake->slot[slot].result = value_of(fake->slot[slot].reference);
-    g_assert_cmpuint(value_of(fake->slot[slot].distorted), ==, fake->slot[slot].result + 1);
+    fake->slot[slot].result = sink_value(fake->slot[slot].reference);
+    g_assert_cmpuint(sink_value(fake->slot[slot].distorted), ==, fake->slot[slot].result + 1);
     fake->slot[slot].state = WAITED;
     fake->out--;
 }
@@ -214,7 +204,7 @@ static void cpu_destroy(HvMetric *metric)
 static gboolean cpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
                             GError **error)
 {
-    scores->value[0] = value_of(subject->reference);
+    scores->value[0] = sink_value(subject->reference);
     scores->value[1] = 0;
     hv_scores_done(scores);
     return TRUE;
@@ -224,7 +214,7 @@ static gboolean cpu_collect(HvMetric *metric, const HvSubject *subject, HvScores
 static gboolean step_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
                              GError **error)
 {
-    unsigned value = value_of(subject->reference);
+    unsigned value = sink_value(subject->reference);
     scores->value[0] = metric->previous ? value - metric->previous : 0;
     scores->value[1] = 0;
     metric->previous = value;
@@ -259,10 +249,10 @@ static gboolean late_gpu_collect(HvMetric *metric, const HvSubject *subject, HvS
 static gboolean late_cpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
                                  GError **error)
 {
-    unsigned value = value_of(subject->reference);
+    unsigned value = sink_value(subject->reference);
     g_assert_cmpuint(value, !=, metric->previous);
     metric->previous = value;
-    scores->value[0] = value_of(subject->reference);
+    scores->value[0] = sink_value(subject->reference);
     scores->value[1] = 0;
     pay(metric, scores);
     return TRUE;
@@ -322,132 +312,14 @@ static const HvMetricInfo infos[] = {
 static const HvMetricInfo *const table[] = {&infos[0], &infos[1], &infos[2], &infos[3],
                                             &infos[4], &infos[5], &infos[6], NULL};
 
-/* The side that gets the results */
-
-typedef struct Sink {
-    HvLock lock;
-    HvCond cond;
-    unsigned n_scored, n_failed, n_done, n_freed, n_fell_back, n_broke;
-    unsigned n_names, scored_before_loss;
-    unsigned order[MOST];
-    double scores[MOST][4];
-    char *error, *loss;
-    gboolean blocked;
-    unsigned waiting;
-} Sink;
-
-typedef struct Owner {
-    Sink *sink;
-    unsigned value;
-    guint16 samples[2][SAMPLES];
-} Owner;
-
-static void on_scored(gpointer user, gpointer data, const double *scores)
-{
-    Sink *sink = user;
-    hv_lock(&sink->lock);
-    memcpy(sink->scores[sink->n_scored], scores, sink->n_names * sizeof *scores);
-    sink->order[sink->n_scored++] = ((Owner *)data)->value;
-    sink->waiting++;
-    hv_cond_broadcast(&sink->cond);
-    while (sink->blocked)
-        hv_cond_wait(&sink->cond, &sink->lock);
-    sink->waiting--;
-    hv_unlock(&sink->lock);
-}
-
-static void on_pictures_done(gpointer data)
-{
-    Owner *owner = data;
-    memset(owner->samples, 0xa5, sizeof owner->samples);
-    hv_lock(&owner->sink->lock);
-    owner->sink->n_done++;
-    hv_unlock(&owner->sink->lock);
-}
-
-static void on_owner_free(gpointer data)
-{
-    Owner *owner = data;
-    hv_lock(&owner->sink->lock);
-    owner->sink->n_freed++;
-    hv_unlock(&owner->sink->lock);
-    g_free(owner);
-}
-
-static void on_failed(gpointer user, const GError *error)
-{
-    Sink *sink = user;
-    hv_lock(&sink->lock);
-    sink->n_failed++;
-    g_free(sink->error);
-    sink->error = g_strdup(error->message);
-    hv_unlock(&sink->lock);
-}
-
-static void on_loss(Sink *sink, unsigned *counter, const GError *error)
-{
-    hv_lock(&sink->lock);
-    ++*counter;
-    g_free(sink->loss);
-    sink->loss = g_strdup(error->message);
-    sink->scored_before_loss = sink->n_scored;
-    hv_unlock(&sink->lock);
-}
-
-static void on_fell_back(gpointer user, const GError *error)
-{
-    on_loss(user, &((Sink *)user)->n_fell_back, error);
-}
-
-static void on_broke(gpointer user, const GError *error)
-{
-    on_loss(user, &((Sink *)user)->n_broke, error);
-}
-
-static const HvMeterCallbacks callbacks = {on_scored, on_pictures_done, on_owner_free, on_failed,
-                                           NULL,      on_fell_back,     on_broke};
-
-static Sink *sink_new(void)
-{
-    Sink *sink = g_new0(Sink, 1);
-    hv_lock_init(&sink->lock);
-    hv_cond_init(&sink->cond);
-    return sink;
-}
-
-static void sink_free(Sink *sink)
-{
-    hv_cond_clear(&sink->cond);
-    hv_lock_clear(&sink->lock);
-    g_free(sink->error);
-    g_free(sink->loss);
-    g_free(sink);
-}
-
-static void sink_block(Sink *sink, gboolean blocked)
-{
-    hv_lock(&sink->lock);
-    sink->blocked = blocked;
-    hv_cond_broadcast(&sink->cond);
-    hv_unlock(&sink->lock);
-}
-
-static void sink_await(Sink *sink, const unsigned *counter, unsigned value)
-{
-    hv_lock(&sink->lock);
-    while (*counter != value)
-        hv_cond_wait(&sink->cond, &sink->lock);
-    hv_unlock(&sink->lock);
-}
-
 static HvMeter *meter_try(const char *text, Fake *fake, gboolean fallback, Sink *sink,
                           GError **error)
 {
     GPtrArray *features = hv_features_parse_from(table, text, NULL);
     for (unsigned i = 0; i < features->len; i++)
         ((HvFeature *)g_ptr_array_index(features, i))->on_gpu = TRUE;
-    HvMeterConfig config = {format, features, 1, SLOTS + 1, &fake->base, fallback};
-    HvMeter *meter = hv_meter_new(&config, &callbacks, sink, error);
+    HvMeterConfig config = {sink_format, features, 1, SLOTS + 1, &fake->base, fallback};
+    HvMeter *meter = hv_meter_new(&config, &sink_callbacks, sink, error);
     g_ptr_array_unref(features);
     return meter;
 }
@@ -463,16 +335,8 @@ static HvMeter *meter_make(const char *text, Fake *fake, gboolean fallback, Sink
 
 static void submit_one(HvMeter *meter, Sink *sink, unsigned value, gboolean unscored)
 {
-    Owner *owner = g_new0(Owner, 1);
-    HvPair pair = {.owner = owner, .unscored = unscored};
-    owner->sink = sink;
-    owner->value = value;
-    for (unsigned i = 0; i < 2; i++) {
-        for (unsigned j = 0; j < SAMPLES; j++)
-            owner->samples[i][j] = value + i;
-        (i ? &pair.distorted : &pair.reference)->plane[0] =
-            (HvPlane){owner->samples[i], SIDE * 2, 2, 0};
-    }
+    HvPair pair = sink_pair(sink, value);
+    pair.unscored = unscored;
     g_assert_true(hv_meter_submit(meter, &pair));
 }
 
@@ -745,6 +609,7 @@ static void test_refused(void)
     g_error_free(error);
     g_assert_cmpuint(fake->n_freed, ==, 0);
     fake->base.ops->free(&fake->base);
+    sink_callbacks.user_free(sink);
     finish(NULL, sink, fake);
 }
 

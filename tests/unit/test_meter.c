@@ -6,20 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/common/lock.h"
-#include "kernels/common/meter.h"
+#include "sink.h"
 #include "threads.h"
-
-enum { SIDE = 16, SAMPLES = SIDE * SIDE, FOREVER = -1 };
-static const HvFormat format = {SIDE, SIDE, 16, 1, 0, 0};
-
-/* A picture of one value. Its memory is spoilt when the meter is done with it, so that a metric
- * that would still read it measures nonsense. */
-static unsigned value_of(const HvPicture *picture)
-{
-    const guint16 *samples = picture->plane[0].data;
-    return samples[SAMPLES - 1];
-}
 
 /* Metrics */
 
@@ -49,7 +37,7 @@ static int instances;
 
 static HvMetric *test_create(const HvMetricSetup *setup, GError **error)
 {
-    g_assert_cmpuint(setup->format->width, ==, SIDE);
+    g_assert_cmpuint(setup->format->width, ==, SINK_SIDE);
     HvMetric *metric = g_new0(HvMetric, 1);
     metric->params = setup->params;
     g_atomic_int_inc(&instances);
@@ -77,10 +65,10 @@ static gboolean plain_collect(HvMetric *metric, const HvSubject *subject, HvScor
 {
     if (metric->params->usec)
         g_usleep(metric->params->usec);
-    if (fails(metric, value_of(subject->reference), error))
+    if (fails(metric, sink_value(subject->reference), error))
         return FALSE;
-    scores->value[0] = value_of(subject->reference);
-    scores->value[1] = value_of(subject->reference) + value_of(subject->distorted);
+    scores->value[0] = sink_value(subject->reference);
+    scores->value[1] = sink_value(subject->reference) + sink_value(subject->distorted);
     hv_scores_done(scores);
     return TRUE;
 }
@@ -90,7 +78,7 @@ static gboolean plain_collect(HvMetric *metric, const HvSubject *subject, HvScor
 static gboolean late_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
                              GError **error)
 {
-    unsigned value = value_of(subject->reference);
+    unsigned value = sink_value(subject->reference);
     scores->value[0] = metric->previous ? value - metric->previous : 0;
     metric->previous = value;
     if (fails(metric, value, error))
@@ -124,9 +112,9 @@ static gboolean mute_collect(HvMetric *metric, const HvSubject *subject, HvScore
 
 static gboolean ahead_submit(HvMetric *metric, const HvSubject *subject, GError **error)
 {
-    if (fails(metric, value_of(subject->reference), error))
+    if (fails(metric, sink_value(subject->reference), error))
         return FALSE;
-    g_queue_push_tail(&metric->begun, GUINT_TO_POINTER(value_of(subject->reference)));
+    g_queue_push_tail(&metric->begun, GUINT_TO_POINTER(sink_value(subject->reference)));
     return TRUE;
 }
 
@@ -135,7 +123,7 @@ static gboolean ahead_collect(HvMetric *metric, const HvSubject *subject, HvScor
 {
     scores->value[1] = metric->begun.length;
     scores->value[0] = GPOINTER_TO_UINT(g_queue_pop_head(&metric->begun));
-    g_assert_cmpfloat(scores->value[0], ==, value_of(subject->reference));
+    g_assert_cmpfloat(scores->value[0], ==, sink_value(subject->reference));
     hv_scores_done(scores);
     return TRUE;
 }
@@ -197,133 +185,11 @@ static const HvMetricInfo infos[] = {
 static const HvMetricInfo *const table[] = {&infos[0], &infos[1], &infos[2], &infos[3], &infos[4],
                                             &infos[5], &infos[6], &infos[7], NULL};
 
-/* The side that gets the results. Lives until the meter and the test have let go of it. */
-
-enum { MOST = 4096 };
-
-typedef struct Sink {
-    HvLock lock;
-    HvCond cond;
-    unsigned n_names;
-    unsigned n_scored, n_done, n_freed, n_failed, n_user_free;
-    unsigned order[MOST]; /* the values of the pairs, as they were scored */
-    double scores[MOST][4];
-    char *error;       /* of the last failure */
-    gboolean blocked;  /* scored() waits until this is FALSE */
-    unsigned waiting;  /* scored() calls that do */
-    unsigned accepted; /* the lowest value that may still be scored */
-} Sink;
-
-typedef struct Owner {
-    Sink *sink;
-    unsigned value;
-    gboolean done;
-    guint16 samples[2][SAMPLES];
-} Owner;
-
-static void sink_scored(gpointer user, gpointer data, const double *scores)
-{
-    Sink *sink = user;
-    Owner *owner = data;
-    hv_lock(&sink->lock);
-    g_assert_true(owner->done);
-    g_assert_cmpuint(sink->n_scored, <, MOST);
-    g_assert_cmpuint(owner->value, >=, sink->accepted);
-    if (sink->n_names)
-        memcpy(sink->scores[sink->n_scored], scores, sink->n_names * sizeof(double));
-    sink->order[sink->n_scored++] = owner->value;
-    hv_cond_broadcast(&sink->cond);
-    sink->waiting++;
-    while (sink->blocked)
-        hv_cond_wait(&sink->cond, &sink->lock);
-    sink->waiting--;
-    hv_unlock(&sink->lock);
-}
-
-static void sink_pictures_done(gpointer data)
-{
-    Owner *owner = data;
-    g_assert_false(owner->done);
-    owner->done = TRUE;
-    memset(owner->samples, 0xa5, sizeof owner->samples);
-    hv_lock(&owner->sink->lock);
-    owner->sink->n_done++;
-    hv_cond_broadcast(&owner->sink->cond);
-    hv_unlock(&owner->sink->lock);
-}
-
-static void sink_owner_free(gpointer data)
-{
-    Owner *owner = data;
-    g_assert_true(owner->done);
-    hv_lock(&owner->sink->lock);
-    owner->sink->n_freed++;
-    hv_cond_broadcast(&owner->sink->cond);
-    hv_unlock(&owner->sink->lock);
-    g_free(owner);
-}
-
-static void sink_failed(gpointer user, const GError *error)
-{
-    Sink *sink = user;
-    hv_lock(&sink->lock);
-    sink->n_failed++;
-    g_free(sink->error);
-    sink->error = g_strdup(error->message);
-    hv_unlock(&sink->lock);
-}
-
-static void sink_user_free(gpointer user)
-{
-    Sink *sink = user;
-    hv_lock(&sink->lock);
-    sink->n_user_free++;
-    hv_cond_broadcast(&sink->cond);
-    hv_unlock(&sink->lock);
-}
-
-static const HvMeterCallbacks callbacks = {sink_scored, sink_pictures_done, sink_owner_free,
-                                           sink_failed, sink_user_free};
-
-static Sink *sink_new(void)
-{
-    Sink *sink = g_new0(Sink, 1);
-    hv_lock_init(&sink->lock);
-    hv_cond_init(&sink->cond);
-    return sink;
-}
-
-static void sink_free(Sink *sink)
-{
-    g_assert_cmpuint(sink->n_user_free, ==, 1);
-    hv_cond_clear(&sink->cond);
-    hv_lock_clear(&sink->lock);
-    g_free(sink->error);
-    g_free(sink);
-}
-
-static void sink_block(Sink *sink, gboolean blocked)
-{
-    hv_lock(&sink->lock);
-    sink->blocked = blocked;
-    hv_cond_broadcast(&sink->cond);
-    hv_unlock(&sink->lock);
-}
-
-/* Waits until one of the sink's counters has that value. */
-static void sink_await(Sink *sink, const unsigned *counter, unsigned value)
-{
-    hv_lock(&sink->lock);
-    while (*counter != value)
-        hv_cond_wait(&sink->cond, &sink->lock);
-    hv_unlock(&sink->lock);
-}
-
 static HvMeter *meter_try(const char *text, unsigned depth, Sink *sink, GError **error)
 {
     GPtrArray *features = hv_features_parse_from(table, text, NULL);
-    HvMeterConfig config = {format, features, 2, depth};
-    HvMeter *meter = hv_meter_new(&config, &callbacks, sink, error);
+    HvMeterConfig config = {sink_format, features, 2, depth};
+    HvMeter *meter = hv_meter_new(&config, &sink_callbacks, sink, error);
     g_ptr_array_unref(features);
     return meter;
 }
@@ -338,24 +204,9 @@ static HvMeter *meter_make(const char *text, unsigned depth, Sink *sink)
     return meter;
 }
 
-static HvPair pair_of(Sink *sink, unsigned value)
-{
-    Owner *owner = g_new0(Owner, 1);
-    owner->sink = sink;
-    owner->value = value;
-    HvPair pair = {.owner = owner};
-    for (unsigned i = 0; i < 2; i++) {
-        for (unsigned j = 0; j < SAMPLES; j++)
-            owner->samples[i][j] = value + i;
-        HvPicture *picture = i ? &pair.distorted : &pair.reference;
-        picture->plane[0] = (HvPlane){owner->samples[i], SIDE * 2, 2, 0};
-    }
-    return pair;
-}
-
 static gboolean submit(HvMeter *meter, Sink *sink, unsigned value)
 {
-    HvPair pair = pair_of(sink, value);
+    HvPair pair = sink_pair(sink, value);
     gboolean taken = hv_meter_submit(meter, &pair);
     if (!taken)
         g_free(pair.owner);
@@ -364,7 +215,7 @@ static gboolean submit(HvMeter *meter, Sink *sink, unsigned value)
 
 static gboolean try_submit(HvMeter *meter, Sink *sink, unsigned value)
 {
-    HvPair pair = pair_of(sink, value);
+    HvPair pair = sink_pair(sink, value);
     gboolean taken = hv_meter_try_submit(meter, &pair);
     if (!taken)
         g_free(pair.owner);
@@ -412,7 +263,7 @@ static void check_refused(const char *text, HvErrorCode code, const char *messag
     g_error_free(error);
     g_assert_cmpuint(sink->n_user_free, ==, 0);
     g_assert_cmpint(g_atomic_int_get(&instances), ==, 0);
-    sink_user_free(sink);
+    sink_callbacks.user_free(sink);
     sink_free(sink);
 }
 
@@ -837,17 +688,17 @@ static HvMeter *suicidal;
 
 static void scored_and_free(gpointer user, gpointer owner, const double *scores)
 {
-    sink_scored(user, owner, scores);
+    sink_callbacks.scored(user, owner, scores);
     hv_meter_free(suicidal, FOREVER);
 }
 
 static void test_free_from_callback(void)
 {
     Sink *sink = sink_new();
-    HvMeterCallbacks own = callbacks;
+    HvMeterCallbacks own = sink_callbacks;
     own.scored = scored_and_free;
     GPtrArray *features = hv_features_parse_from(table, "plain", NULL);
-    HvMeterConfig config = {format, features, 1, 4};
+    HvMeterConfig config = {sink_format, features, 1, 4};
     suicidal = hv_meter_new(&config, &own, sink, NULL);
     g_assert_nonnull(suicidal);
     sink->n_names = 2;
