@@ -57,13 +57,16 @@ gst_hip_vmaf_message_frame (const GstHipVmafTimes * times, gint index,
 
 GstStructure *
 gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
-    const HvPool * pool, HvPoolMethod method)
+    const HvPool * pool, HvAggregates * aggregates, HvPoolMethod method)
 {
   GstStructure *structure = new_message ("pooled", times);
 
   for (guint i = 0; i < hv_pool_size (pool); i++)
     set_double (structure, hv_pool_name (pool, i),
         hv_pool_value (pool, i, method));
+  for (guint i = 0; i < hv_aggregates_size (aggregates); i++)
+    set_double (structure, hv_aggregates_name (aggregates, i),
+        hv_aggregates_value (aggregates, i));
   return structure;
 }
 

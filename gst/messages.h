@@ -8,6 +8,7 @@
 
 #include <gst/gst.h>
 
+#include "kernels/common/aggregates.h"
 #include "kernels/common/pool.h"
 
 G_BEGIN_DECLS
@@ -43,7 +44,7 @@ GstStructure *gst_hip_vmaf_message_frame (const GstHipVmafTimes * times,
     const gchar * timecode, gint64 utc);
 
 GstStructure *gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
-    const HvPool * pool, HvPoolMethod method);
+    const HvPool * pool, HvAggregates * aggregates, HvPoolMethod method);
 
 GstStructure *gst_hip_vmaf_message_stats (const GstHipVmafStats * stats);
 

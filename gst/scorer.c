@@ -29,6 +29,7 @@ struct _GstHipVmafScorer
   gboolean interrupted;
   GstHipVmafStats stats;
   HvPool *pool;
+  HvAggregates *aggregates;     /* has a lock of its own */
   gint64 first_us, last_us;     /* when the first pair went in, when the last score came out */
   guint flushes;
   gboolean has_times;           /* whether a frame was measured since the last flush */
@@ -68,6 +69,7 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
   gst_hip_vmaf_gpu_clear (&scorer->config.gpu);
   hv_models_unref (scorer->config.models);
   hv_pool_free (scorer->pool);
+  hv_aggregates_free (scorer->aggregates);
   hv_lock_clear (&scorer->lock);
   g_free (scorer);
 }
@@ -117,6 +119,7 @@ gst_hip_vmaf_scorer_new (GstElement * element,
   hv_models_ref (config->models);
   hv_lock_init (&scorer->lock);
   scorer->pool = hv_pool_new ();
+  scorer->aggregates = hv_aggregates_new ();
   describe_cpu (scorer);
   scorer->has_gpu = scorer->config.gpu.hip != NULL
       && gst_hip_vmaf_gpu_count (config->features) > 0;
@@ -382,7 +385,8 @@ needs_chroma (GPtrArray * features)
   for (guint i = 0; i < features->len; i++) {
     const HvFeature *feature = g_ptr_array_index (features, i);
 
-    if (feature->on_gpu && feature->info->needs_chroma)
+    if (feature->on_gpu && feature->info->needs_chroma != NULL
+        && feature->info->needs_chroma (feature->params))
       return TRUE;
   }
   return FALSE;
@@ -397,7 +401,8 @@ try_meter (GstHipVmafScorer * scorer, const HvFormat * format,
     .features = scorer->config.features,
     .threads = scorer->config.threads,
     .depth = scorer->config.depth,
-    .fallback = !scorer->config.gpu.required
+    .fallback = !scorer->config.gpu.required,
+    .aggregates = scorer->aggregates
   };
   HvMeter *meter;
 
@@ -545,7 +550,8 @@ pooled_message (GstHipVmafScorer * scorer, HvPoolMethod method)
     GstHipVmafTimes times = scorer->last;
 
     times.duration = scorer->flushed_duration + span (scorer);
-    structure = gst_hip_vmaf_message_pooled (&times, scorer->pool, method);
+    structure = gst_hip_vmaf_message_pooled (&times, scorer->pool,
+        scorer->aggregates, method);
     scorer->pooled = TRUE;
   }
   hv_unlock (&scorer->lock);

@@ -27,7 +27,7 @@ typedef struct HvMeterFrame {
     unsigned pending;  /* metrics that still owe their scores */
     gboolean settled;  /* scored, failed or dropped */
     gboolean released; /* the owner is gone */
-    double *values;    /* of all metrics, one after the other */
+    double *values;    /* of all metrics, one after the other: scores, terms of aggregates */
     HvScores scores[]; /* of each metric; `frame` is NULL once they are done */
 } HvMeterFrame;
 
@@ -36,11 +36,18 @@ typedef struct Tenant {
     const HvMetricInfo *info;
     const HvMetricOps *ops;
     HvMetricSetup setup;
+    gpointer params;      /* fitted to the format */
     HvMetric *metric;     /* NULL once the backend is lost and nothing took over */
     gboolean on_gpu;      /* measures on the backend */
     gboolean moved;       /* did so until that was lost; now on the CPU */
     unsigned first_value; /* where its part of a frame's values begins */
 } Tenant;
+
+/* A score over the whole stream. */
+typedef struct Summed {
+    unsigned entry;       /* of the aggregates */
+    unsigned first_value; /* where its terms are among a frame's values */
+} Summed;
 
 struct HvMeter {
     HvFormat format;
@@ -57,6 +64,8 @@ struct HvMeter {
 
     GPtrArray *names;
     GArray *source; /* unsigned: which of a frame's values goes under each name */
+    GArray *summed; /* Summed */
+    HvAggregates *aggregates;
 
     /* Of the thread alone. */
     GQueue begun, measured;
@@ -154,8 +163,17 @@ static void fail(HvMeter *meter, HvMeterFrame *frame, const Tenant *tenant, GErr
     g_error_free(error);
 }
 
+static void add_to_aggregates(HvMeter *meter, const HvMeterFrame *frame)
+{
+    for (unsigned i = 0; i < meter->summed->len; i++) {
+        const Summed *summed = &g_array_index(meter->summed, Summed, i);
+        hv_aggregates_add(meter->aggregates, summed->entry, frame->values + summed->first_value);
+    }
+}
+
 static void score(HvMeter *meter, HvMeterFrame *frame)
 {
+    add_to_aggregates(meter, frame);
     for (unsigned i = 0; i < meter->source->len; i++)
         meter->result[i] = frame->values[g_array_index(meter->source, unsigned, i)];
     meter->callbacks.scored(meter->user, frame->pair.owner, meter->result);
@@ -512,9 +530,11 @@ static void destroy_metrics(HvMeter *meter)
 {
     if (meter->backend)
         meter->backend->ops->quiesce(meter->backend);
-    for (unsigned i = 0; i < meter->n_tenants; i++)
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
         if (meter->tenants[i].metric)
             meter->tenants[i].ops->destroy(meter->tenants[i].metric);
+        g_free(meter->tenants[i].params);
+    }
     meter->n_tenants = 0;
 }
 
@@ -529,6 +549,7 @@ static void meter_destroy(HvMeter *meter)
     g_free(meter->result);
     g_ptr_array_unref(meter->names);
     g_array_unref(meter->source);
+    g_array_unref(meter->summed);
     g_ptr_array_unref(meter->features);
     hv_cond_clear(&meter->change);
     hv_cond_clear(&meter->work);
@@ -569,11 +590,11 @@ static gboolean has_name(const HvMeter *meter, const char *name)
 }
 
 /* Two features of one metric may give the same score twice; the first one's is kept. */
-static void add_names(HvMeter *meter, const HvFeature *feature)
+static void add_names(HvMeter *meter, const Tenant *tenant)
 {
-    const HvMetricInfo *info = feature->info;
-    for (const char *const *base = info->score_names(feature->params); *base; base++) {
-        char *name = hv_options_score_name(info->options, feature->params, *base);
+    const HvMetricInfo *info = tenant->info;
+    for (const char *const *base = info->score_names(tenant->params); *base; base++) {
+        char *name = hv_options_score_name(info->options, tenant->params, *base);
         if (has_name(meter, name)) {
             g_free(name);
         } else {
@@ -584,46 +605,85 @@ static void add_names(HvMeter *meter, const HvFeature *feature)
     }
 }
 
+static gboolean is_summed(const HvMeter *meter, unsigned entry)
+{
+    for (unsigned i = 0; i < meter->summed->len; i++)
+        if (g_array_index(meter->summed, Summed, i).entry == entry)
+            return TRUE;
+    return FALSE;
+}
+
+/* The same for scores over the whole stream. */
+static void add_aggregates(HvMeter *meter, const Tenant *tenant)
+{
+    const HvMetricInfo *info = tenant->info;
+    if (!info->aggregate)
+        return;
+    for (const char *const *base = info->aggregate->names(tenant->params); *base; base++) {
+        if (meter->aggregates) {
+            char *name = hv_options_score_name(info->options, tenant->params, *base);
+            Summed summed = {hv_aggregates_find(meter->aggregates, name, info->aggregate),
+                             meter->n_values};
+            if (!is_summed(meter, summed.entry))
+                g_array_append_val(meter->summed, summed);
+            g_free(name);
+        }
+        meter->n_values += info->aggregate->n_sums;
+    }
+}
+
 static gboolean runs_on_gpu(const HvFeature *feature, const HvBackend *backend)
 {
     return backend && feature->on_gpu && feature->info->hip;
 }
 
-static gboolean check_feature(const HvMeter *meter, const HvFeature *feature, GError **error)
+static gboolean check_tenant(const HvMeter *meter, const Tenant *tenant, GError **error)
 {
-    const HvMetricInfo *info = feature->info;
-    if (info->needs_chroma && meter->format.n_planes < HV_MAX_PLANES) {
+    const HvMetricInfo *info = tenant->info;
+    if (info->needs_chroma && info->needs_chroma(tenant->params) &&
+        meter->format.n_planes < HV_MAX_PLANES) {
         g_set_error(error, HV_ERROR, HV_ERROR_SIZE,
                     "%s measures chroma, which this format does not have", info->name);
         return FALSE;
     }
-    if (!info->cpu && !runs_on_gpu(feature, meter->backend)) {
+    if (!tenant->ops) {
         g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
                     info->name);
         return FALSE;
     }
-    return !info->validate || info->validate(feature->params, &meter->format, error);
+    return !info->validate || info->validate(tenant->params, &meter->format, error);
+}
+
+static gboolean make_tenant(HvMeter *meter, Tenant *tenant, GError **error)
+{
+    const HvMetricInfo *info = tenant->info;
+    if (info->fit)
+        info->fit(tenant->params, &meter->format);
+    if (!check_tenant(meter, tenant, error))
+        return FALSE;
+    tenant->metric = tenant->ops->create(&tenant->setup, error);
+    return tenant->metric != NULL;
 }
 
 static gboolean add_tenant(HvMeter *meter, const HvFeature *feature, GError **error)
 {
     Tenant *tenant = &meter->tenants[meter->n_tenants];
-    if (!check_feature(meter, feature, error))
-        return FALSE;
     gboolean on_gpu = runs_on_gpu(feature, meter->backend);
+    gpointer params = g_memdup2(feature->params, feature->info->params_size);
     *tenant = (Tenant){
         .info = feature->info,
         .ops = on_gpu ? feature->info->hip : feature->info->cpu,
-        .setup = {&meter->format, feature->params, meter->slices, on_gpu ? meter->backend : NULL},
+        .setup = {&meter->format, params, meter->slices, on_gpu ? meter->backend : NULL},
+        .params = params,
         .on_gpu = on_gpu,
         .first_value = meter->n_values,
     };
-    tenant->metric = tenant->ops->create(&tenant->setup, error);
-    if (!tenant->metric)
-        return FALSE;
     meter->n_tenants++;
+    if (!make_tenant(meter, tenant, error))
+        return FALSE;
     meter->ahead |= tenant->ops->submit != NULL;
-    add_names(meter, feature);
+    add_names(meter, tenant);
+    add_aggregates(meter, tenant);
     return TRUE;
 }
 
@@ -667,6 +727,8 @@ HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callb
     meter->tenants = g_new0(Tenant, meter->features->len);
     meter->names = g_ptr_array_new_with_free_func(g_free);
     meter->source = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    meter->summed = g_array_new(FALSE, FALSE, sizeof(Summed));
+    meter->aggregates = config->aggregates;
     hv_lock_init(&meter->lock);
     hv_cond_init(&meter->work);
     hv_cond_init(&meter->change);

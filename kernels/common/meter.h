@@ -13,7 +13,7 @@
 #ifndef HV_METER_H
 #define HV_METER_H
 
-#include "metric.h"
+#include "aggregates.h"
 
 typedef struct HvMeter HvMeter;
 
@@ -59,6 +59,8 @@ typedef struct HvMeterConfig {
                             or NULL; as many pairs are staged ahead as it has slots. The meter takes
                             it on success */
     gboolean fallback;   /* when it fails, the CPU takes over: see HvMeterCallbacks */
+    HvAggregates *aggregates; /* what each pair adds to, before its scored(); or NULL. It is the
+                                 caller's, there until user_free() */
 } HvMeterConfig;
 
 /* NULL and an error when a metric refuses the format or memory is short. Takes `user` (freed by

@@ -14,8 +14,9 @@ typedef struct HvSlices HvSlices;
 typedef struct HvMetric HvMetric;
 
 /* The scores of one metric for one pair. The metric fills `value` (one entry for each of its score
- * names, in their order) and then calls hv_scores_done() once: at once, or, where it needs later
- * pictures, from a later collect() or from flush(). Valid until then. */
+ * names, in their order; then, for each of its aggregates' names, what the pair adds to its sums)
+ * and then calls hv_scores_done() once: at once, or, where it needs later pictures, from a later
+ * collect() or from flush(). Valid until then. */
 typedef struct HvScores {
     double *value;
     struct HvMeterFrame *frame;
@@ -28,7 +29,7 @@ void hv_scores_done(HvScores *scores);
 /* What an instance is made for. All of it outlives the instance. */
 typedef struct HvMetricSetup {
     const HvFormat *format;
-    const void *params; /* the metric's own struct, parsed and validated */
+    const void *params; /* the metric's own struct, parsed, fitted to the format and validated */
     HvSlices *slices;   /* the threads that share a picture's rows */
     HvBackend *backend; /* for the `hip` operations: where the pairs are staged; else NULL */
 } HvMetricSetup;
@@ -68,18 +69,34 @@ typedef struct HvMetricOps {
     void (*destroy)(HvMetric *metric);
 } HvMetricOps;
 
+#define HV_AGGREGATE_SUMS 4 /* at most */
+
+/* A metric's scores over a whole stream: each is made from a few sums over its pairs. */
+typedef struct HvAggregate {
+    /* As HvMetricInfo's score_names. */
+    const char *const *(*names)(const void *params);
+    unsigned n_sums; /* for each name */
+    /* From the sums over at least one pair, whose formats may differ. */
+    double (*score)(const double *sums);
+} HvAggregate;
+
 typedef struct HvMetricInfo {
     const char *name; /* libvmaf's name of the feature extractor, as in `features` */
     const char *help;
-    gboolean needs_chroma;
     const HvOption *options;
     size_t params_size;
+    /* Changes parameters that this format has no use for; they may still be refused. NULL where
+     * there are none such. */
+    void (*fit)(void *params, const HvFormat *format);
+    /* Whether it looks at chroma; NULL where it never does. */
+    gboolean (*needs_chroma)(const void *params);
     /* The base names of the scores that these parameters give, in order; NULL-terminated, static.
      * Options are appended to them by hv_options_score_name(). */
     const char *const *(*score_names)(const void *params);
     /* FALSE and an error when the parameters do not go together or the format cannot be measured
      * (HV_ERROR_OPTION, HV_ERROR_SIZE); `format` is NULL when only parameters are to be checked. */
     gboolean (*validate)(const void *params, const HvFormat *format, GError **error);
+    const HvAggregate *aggregate; /* NULL where it has none */
     const HvMetricOps *cpu;
     const HvMetricOps *hip; /* NULL where the metric has no kernels */
 } HvMetricInfo;

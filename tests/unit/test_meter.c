@@ -2,6 +2,7 @@
  *
  * The meter, with metrics made for it: one that is done at once, one that needs later pictures, one
  * that works ahead, one that fails. */
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -152,6 +153,55 @@ static const char *const *ahead_names(const void *params)
     return names;
 }
 
+/* Its scores: the value, and over the stream the mean of values, made from two sums. */
+static gboolean whole_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                              GError **error)
+{
+    unsigned value = sink_value(subject->reference);
+    if (fails(metric, value, error))
+        return FALSE;
+    scores->value[0] = scores->value[1] = value + (metric->params->x ? 100 : 0);
+    scores->value[2] = 1;
+    hv_scores_done(scores);
+    return TRUE;
+}
+
+static const char *const *whole_names(const void *params)
+{
+    static const char *const names[] = {"each", NULL};
+    return names;
+}
+
+static const char *const *whole_aggregate_names(const void *params)
+{
+    static const char *const names[] = {"mean", NULL};
+    return names;
+}
+
+static double whole_mean(const double *sums)
+{
+    return sums[0] / sums[1];
+}
+
+static const HvAggregate whole_aggregate = {whole_aggregate_names, 2, whole_mean};
+
+/* Pictures of luma alone are measured in no time. */
+static void whole_fit(void *params, const HvFormat *format)
+{
+    if (format->n_planes == 1)
+        ((Params *)params)->usec = 0;
+}
+
+static gboolean needs_time(const void *params)
+{
+    return ((const Params *)params)->usec > 0;
+}
+
+static gboolean always(const void *params)
+{
+    return TRUE;
+}
+
 static gboolean refuse(const void *params, const HvFormat *of, GError **error)
 {
     if (!of)
@@ -170,20 +220,62 @@ static const HvMetricOps plain_ops = {test_create, NULL, plain_collect, NULL, te
 static const HvMetricOps late_ops = {test_create, NULL, late_collect, late_flush, test_destroy};
 static const HvMetricOps mute_ops = {test_create, NULL, mute_collect, NULL, test_destroy};
 static const HvMetricOps ahead_ops = {test_create, ahead_submit, ahead_collect, NULL, test_destroy};
+static const HvMetricOps whole_ops = {test_create, NULL, whole_collect, NULL, test_destroy};
 static const HvMetricOps stillborn_ops = {fail_create, NULL, plain_collect, NULL, test_destroy};
 
 static const HvMetricInfo infos[] = {
-    {"plain", NULL, FALSE, options, sizeof(Params), plain_names, NULL, &plain_ops},
-    {"late", NULL, FALSE, options, sizeof(Params), late_names, NULL, &late_ops},
-    {"mute", NULL, FALSE, options, sizeof(Params), mute_names, NULL, &mute_ops},
-    {"ahead", NULL, FALSE, options, sizeof(Params), ahead_names, NULL, &ahead_ops},
-    {"picky", NULL, FALSE, options, sizeof(Params), plain_names, refuse, &plain_ops},
-    {"stillborn", NULL, FALSE, options, sizeof(Params), plain_names, NULL, &stillborn_ops},
-    {"chroma", NULL, TRUE, options, sizeof(Params), plain_names, NULL, &plain_ops},
-    {"nowhere", NULL, FALSE, options, sizeof(Params), plain_names, NULL, NULL},
+    {.name = "plain",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = plain_names,
+     .cpu = &plain_ops},
+    {.name = "late",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = late_names,
+     .cpu = &late_ops},
+    {.name = "mute",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = mute_names,
+     .cpu = &mute_ops},
+    {.name = "ahead",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = ahead_names,
+     .cpu = &ahead_ops},
+    {.name = "picky",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = plain_names,
+     .validate = refuse,
+     .cpu = &plain_ops},
+    {.name = "stillborn",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = plain_names,
+     .cpu = &stillborn_ops},
+    {.name = "chroma",
+     .options = options,
+     .params_size = sizeof(Params),
+     .needs_chroma = always,
+     .score_names = plain_names,
+     .cpu = &plain_ops},
+    {.name = "nowhere",
+     .options = options,
+     .params_size = sizeof(Params),
+     .score_names = plain_names},
+    {.name = "whole",
+     .options = options,
+     .params_size = sizeof(Params),
+     .fit = whole_fit,
+     .needs_chroma = needs_time,
+     .score_names = whole_names,
+     .aggregate = &whole_aggregate,
+     .cpu = &whole_ops},
 };
 static const HvMetricInfo *const table[] = {&infos[0], &infos[1], &infos[2], &infos[3], &infos[4],
-                                            &infos[5], &infos[6], &infos[7], NULL};
+                                            &infos[5], &infos[6], &infos[7], &infos[8], NULL};
 
 static HvMeter *meter_try(const char *text, unsigned depth, Sink *sink, GError **error)
 {
@@ -424,6 +516,62 @@ static void test_end_timed_out(void)
     static const double steps[] = {0, 1, 1, 0};
     for (unsigned i = 0; i < 4; i++)
         g_assert_cmpfloat(sink->scores[i][2], ==, steps[i]);
+    finish(meter, sink);
+}
+
+static HvMeter *meter_with(HvAggregates *aggregates, const char *text, Sink *sink)
+{
+    GPtrArray *features = hv_features_parse_from(table, text, NULL);
+    HvMeterConfig config = {sink_format, features, 2, 2, .aggregates = aggregates};
+    HvMeter *meter = hv_meter_new(&config, &sink_callbacks, sink, NULL);
+    g_assert_nonnull(meter);
+    g_ptr_array_unref(features);
+    hv_meter_score_names(meter, &sink->n_names);
+    return meter;
+}
+
+/* Scores over the stream: of the pairs that are scored, over meters; each name once; and parameters
+ * fitted to the format. */
+static void test_aggregates(void)
+{
+    HvAggregates *aggregates = hv_aggregates_new();
+    Sink *sink = sink_new();
+    HvMeter *meter = meter_with(aggregates, "plain,whole=every=5,whole=usec=1,whole=x=true", sink);
+    g_assert_cmpuint(hv_aggregates_size(aggregates), ==, 2);
+    g_assert_cmpstr(hv_aggregates_name(aggregates, 0), ==, "mean");
+    g_assert_cmpstr(hv_aggregates_name(aggregates, 1), ==, "mean_x");
+    g_assert_true(isnan(hv_aggregates_value(aggregates, 0)));
+    submit_all(meter, sink, 1, 6);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpfloat(hv_aggregates_value(aggregates, 0), ==, 16.0 / 5);
+    g_assert_cmpfloat(hv_aggregates_value(aggregates, 1), ==, 100 + 16.0 / 5);
+    finish(meter, sink);
+
+    sink = sink_new();
+    meter = meter_with(aggregates, "whole,late=delay=3", sink);
+    submit_all(meter, sink, 9, 14);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 3);
+    g_assert_cmpuint(hv_meter_drop(meter), ==, 3);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(hv_aggregates_size(aggregates), ==, 2);
+    g_assert_cmpfloat(hv_aggregates_value(aggregates, 0), ==, (16.0 + 9 + 10 + 11) / 8);
+    g_assert_cmpfloat(hv_aggregates_value(aggregates, 1), ==, 100 + 16.0 / 5);
+    finish(meter, sink);
+    hv_aggregates_free(aggregates);
+}
+
+/* Without aggregates their terms are left where they are, after everything else here: an address
+ * sanitizer sees where there is no room for them. */
+static void test_no_aggregates(void)
+{
+    Sink *sink = sink_new();
+    HvMeter *meter = meter_make("plain,whole", 2, sink);
+    submit_all(meter, sink, 1, 2);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpuint(sink->n_names, ==, 3);
+    g_assert_cmpfloat(sink->scores[1][1], ==, 5);
+    g_assert_cmpfloat(sink->scores[1][2], ==, 2);
     finish(meter, sink);
 }
 
@@ -725,6 +873,8 @@ int main(int argc, char **argv)
     g_test_add_func("/meter/late", test_late);
     g_test_add_func("/meter/reuse", test_reuse);
     g_test_add_func("/meter/end-timed-out", test_end_timed_out);
+    g_test_add_func("/meter/aggregates", test_aggregates);
+    g_test_add_func("/meter/no-aggregates", test_no_aggregates);
     g_test_add_func("/meter/failing", test_failing);
     g_test_add_func("/meter/mute", test_mute);
     g_test_add_func("/meter/interrupt", test_interrupt);
