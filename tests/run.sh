@@ -43,7 +43,7 @@ meson_tests() {
 
 stage_style() {
   local plain gst
-  mapfile -t plain < <(find kernels tests/unit tests/bench tests/emulator tests/contract -name '*.[ch]')
+  mapfile -t plain < <(find kernels tests/unit tests/gpu tests/bench tests/emulator tests/contract -name '*.[ch]')
   # As in GStreamer, headers are left out: indent takes G_BEGIN_DECLS for a type.
   mapfile -t gst < <(find gst tests/check -name '*.c')
   ((${#plain[@]})) && expect_success "clang-format" clang-format --dry-run --Werror "${plain[@]}"

@@ -9,6 +9,7 @@
 #include "kernels/cpu/level.h"
 
 #define ADM_SCORES 18 /* with debug */
+#define ADM_SUMS   (HV_ADM_SCALES * sizeof(HvAdmSums) / sizeof(int64_t))
 
 typedef struct AdmResult {
     HvAdmSums sums[HV_ADM_SCALES];
@@ -32,6 +33,10 @@ gboolean adm_has_level(HvLevel level);
 /* Collects a pair from an instance of any backend; it must succeed. */
 void adm_collect(const HvMetricOps *ops, HvMetric *metric, const HvSubject *subject,
                  AdmResult *result);
+
+/* The integer sums of the pair collected last, on any backend: scale by scale, in the order of
+ * HvAdmSums; ADM_SUMS of them. */
+const int64_t *adm_sums(void);
 
 AdmResult adm_measure(const HvAdmParams *params, const HvFormat *format, const HvPicture *reference,
                       const HvPicture *distorted, AdmHow how);
