@@ -36,9 +36,9 @@
  * ]|
  */
 
-#include "gsthipvmaf.h"
-
-#include "kernels/common/metric.h"
+#include "enums.h"
+#include "loglevel.h"
+#include "settings.h"
 
 GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define GST_CAT_DEFAULT gst_hip_vmaf_debug
@@ -57,6 +57,11 @@ GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define DEFAULT_FORCE_LIVE FALSE
 #define DEFAULT_ASYNC_DEPTH 3
 #define DEFAULT_DEVICE_ID -1
+#define DEFAULT_EXTRA FALSE
+#define DEFAULT_RESULTS_FILENAME NULL
+#define DEFAULT_RESULTS_FORMAT GST_HIP_VMAF_RESULTS_NONE
+#define DEFAULT_RESULTS_PRECISION 0
+#define DEFAULT_LOG_LEVEL GST_HIP_VMAF_LOG_NONE
 
 /* More threads than rows to share help nobody. */
 #define MAX_THREADS 256
@@ -69,6 +74,9 @@ enum
   PROP_PHONE_MODEL,
   PROP_DISABLE_CLIP,
   PROP_CONF_INTERVAL,
+  PROP_PSNR,
+  PROP_SSIM,
+  PROP_MS_SSIM,
   PROP_FEATURES,
   PROP_BACKEND,
   PROP_THREADS,
@@ -78,6 +86,10 @@ enum
   PROP_FORCE_LIVE,
   PROP_ASYNC_DEPTH,
   PROP_DEVICE_ID,
+  PROP_RESULTS_FILENAME,
+  PROP_RESULTS_FORMAT,
+  PROP_RESULTS_PRECISION,
+  PROP_LOG_LEVEL,
   PROP_STATS
 };
 
@@ -95,44 +107,6 @@ static GstStaticPadTemplate dist_template = GST_STATIC_PAD_TEMPLATE
     GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_HIP_VMAF_FORMATS)));
 
 G_DEFINE_TYPE (GstHipVmaf, gst_hip_vmaf, GST_TYPE_AGGREGATOR);
-
-#define GST_TYPE_HIP_VMAF_BACKEND (gst_hip_vmaf_backend_get_type ())
-static GType
-gst_hip_vmaf_backend_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {GST_HIP_VMAF_BACKEND_AUTO,
-        "A GPU where there is one and it can, else the CPU", "auto"},
-    {GST_HIP_VMAF_BACKEND_CPU, "The CPU", "cpu"},
-    {GST_HIP_VMAF_BACKEND_HIP, "A GPU, through HIP", "hip"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstHipVmafBackend", values));
-  return type;
-}
-
-#define GST_TYPE_HIP_VMAF_POOL_METHOD (gst_hip_vmaf_pool_method_get_type ())
-static GType
-gst_hip_vmaf_pool_method_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {HV_POOL_MIN, "Minimum value", "min"},
-    {HV_POOL_MAX, "Maximum value", "max"},
-    {HV_POOL_MEAN, "Arithmetic mean", "mean"},
-    {HV_POOL_HARMONIC, "Harmonic mean", "harmonic_mean"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstHipVmafPoolMethod", values));
-  return type;
-}
 
 GstAggregatorClass *
 gst_hip_vmaf_parent_class_get (void)
@@ -158,6 +132,28 @@ set_string (gchar ** member, const GValue * value)
 }
 
 static void
+set_extra (GstHipVmaf * self, guint extra, const GValue * value)
+{
+  if (g_value_get_boolean (value))
+    self->extras |= 1u << extra;
+  else
+    self->extras &= ~(1u << extra);
+}
+
+static void
+get_extra (GstHipVmaf * self, guint extra, GValue * value)
+{
+  g_value_set_boolean (value, (self->extras & 1u << extra) != 0);
+}
+
+static void
+set_log_level (GstHipVmaf * self, GstHipVmafLogLevel level)
+{
+  gst_hip_vmaf_log_level_change (self->log_level, level);
+  self->log_level = level;
+}
+
+static void
 gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
@@ -179,6 +175,11 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
       break;
     case PROP_CONF_INTERVAL:
       self->conf_interval = g_value_get_boolean (value);
+      break;
+    case PROP_PSNR:
+    case PROP_SSIM:
+    case PROP_MS_SSIM:
+      set_extra (self, id - PROP_PSNR, value);
       break;
     case PROP_FEATURES:
       set_string (&self->features, value);
@@ -207,6 +208,19 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
       break;
     case PROP_DEVICE_ID:
       self->device_id = g_value_get_int (value);
+      break;
+    case PROP_RESULTS_FILENAME:
+      g_free (self->results_filename);
+      self->results_filename = g_value_dup_string (value);
+      break;
+    case PROP_RESULTS_FORMAT:
+      self->results_format = g_value_get_enum (value);
+      break;
+    case PROP_RESULTS_PRECISION:
+      self->results_precision = g_value_get_uint (value);
+      break;
+    case PROP_LOG_LEVEL:
+      set_log_level (self, g_value_get_enum (value));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -254,6 +268,11 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_CONF_INTERVAL:
       g_value_set_boolean (value, self->conf_interval);
       break;
+    case PROP_PSNR:
+    case PROP_SSIM:
+    case PROP_MS_SSIM:
+      get_extra (self, id - PROP_PSNR, value);
+      break;
     case PROP_FEATURES:
       g_value_set_string (value, self->features);
       break;
@@ -282,6 +301,18 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_DEVICE_ID:
       g_value_set_int (value, self->device_id);
       break;
+    case PROP_RESULTS_FILENAME:
+      g_value_set_string (value, self->results_filename);
+      break;
+    case PROP_RESULTS_FORMAT:
+      g_value_set_enum (value, self->results_format);
+      break;
+    case PROP_RESULTS_PRECISION:
+      g_value_set_uint (value, self->results_precision);
+      break;
+    case PROP_LOG_LEVEL:
+      g_value_set_enum (value, self->log_level);
+      break;
     case PROP_STATS:
       g_value_take_boxed (value, get_stats (self));
       break;
@@ -293,67 +324,6 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
 }
 
 /* Life */
-
-static gchar *
-list_metrics (void)
-{
-  GString *list = g_string_new (NULL);
-
-  for (guint i = 0; hv_metrics[i] != NULL; i++)
-    g_string_append_printf (list, "%s%s", i ? ", " : "", hv_metrics[i]->name);
-  return g_string_free (list, FALSE);
-}
-
-/* What this build cannot do, said with what to do instead. */
-static gboolean
-check_settings (GstHipVmaf * self, GPtrArray * features)
-{
-  gchar *list;
-
-  if (features->len > 0)
-    return TRUE;
-  list = list_metrics ();
-  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-      ("There is nothing to measure: model-filename and features are empty. "
-          "Metrics are: %s.", list), (NULL));
-  g_free (list);
-  return FALSE;
-}
-
-/* The models, and the metrics that they and `features` ask for; FALSE after an element error. What
- * the config has then is the caller's in any case. */
-static gboolean
-read_settings (GstHipVmaf * self, GstHipVmafScorerConfig * config)
-{
-  HvModelSettings settings;
-  GError *error = NULL;
-  gchar *model, *features;
-
-  GST_OBJECT_LOCK (self);
-  model = g_strdup (self->model_filename);
-  features = g_strdup (self->features);
-  settings.enable_transform = self->enable_transform || self->phone_model;
-  settings.disable_clip = self->disable_clip;
-  settings.conf_interval = self->conf_interval;
-  GST_OBJECT_UNLOCK (self);
-
-  config->features = NULL;
-  config->models = hv_models_load (model, &settings, &error);
-  if (config->models != NULL)
-    config->features = hv_features_parse (features, &error);
-  if (config->features != NULL)
-    hv_models_add_features (config->models, config->features);
-  else if (config->models != NULL)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
-        ("features=%s", features));
-  else
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
-        ("model-filename=%s", model));
-  g_clear_error (&error);
-  g_free (model);
-  g_free (features);
-  return config->features != NULL;
-}
 
 static void
 reset_run (GstHipVmaf * self)
@@ -406,7 +376,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
     config.threads = g_get_num_processors ();
   config.threads = MIN (config.threads, MAX_THREADS);
 
-  ok = read_settings (self, &config) && check_settings (self, config.features)
+  ok = gst_hip_vmaf_settings_read (self, &config)
       && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
       device_id, config.features);
   if (ok) {
@@ -417,9 +387,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
     self->pairing = gst_hip_vmaf_pairing_new ();
     gst_hip_vmaf_starvation_start (self);
   }
-  gst_hip_vmaf_gpu_clear (&config.gpu);
-  g_clear_pointer (&config.features, g_ptr_array_unref);
-  g_clear_pointer (&config.models, hv_models_unref);
+  gst_hip_vmaf_settings_clear (&config);
   return ok;
 }
 
@@ -494,6 +462,8 @@ gst_hip_vmaf_finalize (GObject * object)
 
   g_free (self->model_filename);
   g_free (self->features);
+  g_free (self->results_filename);
+  set_log_level (self, GST_HIP_VMAF_LOG_NONE);
   g_clear_pointer (&self->scorer, gst_hip_vmaf_scorer_unref);
   G_OBJECT_CLASS (gst_hip_vmaf_parent_class)->finalize (object);
 }
@@ -529,6 +499,10 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->pool_method = DEFAULT_POOL_METHOD;
   self->async_depth = DEFAULT_ASYNC_DEPTH;
   self->device_id = DEFAULT_DEVICE_ID;
+  self->results_filename = g_strdup (DEFAULT_RESULTS_FILENAME);
+  self->results_format = DEFAULT_RESULTS_FORMAT;
+  self->results_precision = DEFAULT_RESULTS_PRECISION;
+  self->log_level = DEFAULT_LOG_LEVEL;
   g_queue_init (&self->ready);
 
   add_sink_pad (self, GST_HIP_VMAF_REFERENCE, "ref_sink");
@@ -570,6 +544,43 @@ install_model_properties (GObjectClass * gobject_class, GParamFlags flags)
 }
 
 static void
+install_extra_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  g_object_class_install_property (gobject_class, PROP_PSNR,
+      g_param_spec_boolean ("psnr", "PSNR",
+          "Measure the luma's PSNR, in dB: scores psnr_y and psnr-y. The same "
+          "as features=psnr=enable_chroma=false", DEFAULT_EXTRA, flags));
+  g_object_class_install_property (gobject_class, PROP_SSIM,
+      g_param_spec_boolean ("ssim", "SSIM",
+          "Measure SSIM, 1 at best: scores float_ssim and ssim. The same as "
+          "features=float_ssim", DEFAULT_EXTRA, flags));
+  g_object_class_install_property (gobject_class, PROP_MS_SSIM,
+      g_param_spec_boolean ("ms-ssim", "MS-SSIM",
+          "Measure MS-SSIM, 1 at best, of pictures from 176x176 up: scores "
+          "float_ms_ssim and ms-ssim. The same as features=float_ms_ssim",
+          DEFAULT_EXTRA, flags));
+}
+
+static void
+install_results_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  g_object_class_install_property (gobject_class, PROP_RESULTS_FILENAME,
+      g_param_spec_string ("results-filename", "Results file",
+          "Where to write every frame's and the pooled scores, as libvmaf does; "
+          "complete at EOS, and every few seconds. Unset or empty for nowhere",
+          DEFAULT_RESULTS_FILENAME, flags));
+  g_object_class_install_property (gobject_class, PROP_RESULTS_FORMAT,
+      g_param_spec_enum ("results-format", "Results format",
+          "The layout of results-filename", GST_TYPE_HIP_VMAF_RESULTS_FORMAT,
+          DEFAULT_RESULTS_FORMAT, flags));
+  g_object_class_install_property (gobject_class, PROP_RESULTS_PRECISION,
+      g_param_spec_uint ("results-precision", "Results precision",
+          "Significant digits of the numbers in results-filename; 17 tell all "
+          "doubles apart (0 = six decimals, as libvmaf)", 0, 17,
+          DEFAULT_RESULTS_PRECISION, flags));
+}
+
+static void
 install_properties (GObjectClass * gobject_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
@@ -578,6 +589,8 @@ install_properties (GObjectClass * gobject_class)
       | GST_PARAM_MUTABLE_PLAYING;
 
   install_model_properties (gobject_class, ready);
+  install_extra_properties (gobject_class, ready);
+  install_results_properties (gobject_class, ready);
   g_object_class_install_property (gobject_class, PROP_FEATURES,
       g_param_spec_string ("features", "Features",
           "Metrics to measure besides those that the models need, with their "
@@ -622,6 +635,11 @@ install_properties (GObjectClass * gobject_class)
           "Which GPU to measure on, as the runtime counts them (-1 = the first "
           "that this build has code for)", -1, G_MAXINT, DEFAULT_DEVICE_ID,
           ready));
+  g_object_class_install_property (gobject_class, PROP_LOG_LEVEL,
+      g_param_spec_enum ("log-level", "Log level",
+          "What the debug category hipvmaf logs at least, in all elements of "
+          "the process; GST_DEBUG may ask for more",
+          GST_TYPE_HIP_VMAF_LOG_LEVEL, DEFAULT_LOG_LEVEL, playing));
   g_object_class_install_property (gobject_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Of the run since READY: pairs, ref-frames and dist-frames taken, "
@@ -675,4 +693,6 @@ gst_hip_vmaf_class_init (GstHipVmafClass * klass)
 
   gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_BACKEND, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_POOL_METHOD, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_RESULTS_FORMAT, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_LOG_LEVEL, 0);
 }

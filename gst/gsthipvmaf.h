@@ -7,6 +7,7 @@
 
 #include <gst/base/gstaggregator.h>
 
+#include "enums.h"
 #include "gpu.h"
 #include "pairing.h"
 #include "scorer.h"
@@ -59,6 +60,11 @@ struct _GstHipVmaf
   GstHipVmafBackend backend;
   guint threads, subsample, async_depth;
   gint device_id;
+  guint extras;                 /* a bit for each of gst_hip_vmaf_extras */
+  gchar *results_filename;      /* or NULL */
+  GstHipVmafResultsFormat results_format;
+  guint results_precision;
+  GstHipVmafLogLevel log_level;
   HvPoolMethod pool_method;
   gint frame_message;           /* atomic */
 

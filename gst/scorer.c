@@ -43,14 +43,23 @@ struct _GstHipVmafScorer
   gboolean broken;              /* or nothing did */
 };
 
+const GstHipVmafExtra gst_hip_vmaf_extras[GST_HIP_VMAF_N_EXTRAS] = {
+  {"psnr-y", "psnr_y", "psnr", "psnr=enable_chroma=false"},
+  {"ssim", "float_ssim", "float_ssim", "float_ssim"},
+  {"ms-ssim", "float_ms_ssim", "float_ms_ssim", "float_ms_ssim"}
+};
+
 /* What a meter knows of us. */
 typedef struct
 {
   GstHipVmafScorer *scorer;
   HvPredictor *predictor;
-  const char **names;           /* the models' and then the meter's */
-  double *scores;               /* by name */
-  unsigned n_models, n;
+  GPtrArray *names;             /* the models', then the meter's, then those of extras */
+  GArray *scores;               /* of gdouble, by name */
+  guint n_models, n_metrics;
+  guint source[GST_HIP_VMAF_N_EXTRAS];  /* where an extra's score is from */
+  GArray *columns;              /* of guint: which scores are in the results file */
+  GArray *row;                  /* of gdouble: those */
 } Listener;
 
 static GstHipVmafScorer *
@@ -68,6 +77,7 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
   g_ptr_array_unref (scorer->config.features);
   gst_hip_vmaf_gpu_clear (&scorer->config.gpu);
   hv_models_unref (scorer->config.models);
+  gst_hip_vmaf_results_file_free (scorer->config.results);
   hv_pool_free (scorer->pool);
   hv_aggregates_free (scorer->aggregates);
   hv_lock_clear (&scorer->lock);
@@ -115,11 +125,15 @@ gst_hip_vmaf_scorer_new (GstElement * element,
   scorer->frame_message = frame_message;
   scorer->config = *config;
   memset (&config->gpu, 0, sizeof (config->gpu));
+  config->results = NULL;
   g_ptr_array_ref (config->features);
   hv_models_ref (config->models);
   hv_lock_init (&scorer->lock);
   scorer->pool = hv_pool_new ();
   scorer->aggregates = hv_aggregates_new ();
+  if (scorer->config.results != NULL)
+    gst_hip_vmaf_results_file_set_aggregates (scorer->config.results,
+        scorer->aggregates);
   describe_cpu (scorer);
   scorer->has_gpu = scorer->config.gpu.hip != NULL
       && gst_hip_vmaf_gpu_count (config->features) > 0;
@@ -201,19 +215,47 @@ span (GstHipVmafScorer * scorer)
   return length;
 }
 
+/* All the scores of a pair, from the meter's. */
 static void
-on_scored (gpointer user, gpointer owner, const double *scores)
+make_scores (Listener * listener, const double *metrics)
+{
+  gdouble *scores = (gdouble *) listener->scores->data;
+  gdouble *extras = scores + listener->n_models + listener->n_metrics;
+
+  hv_predictor_run (listener->predictor, metrics, scores);
+  memcpy (scores + listener->n_models, metrics,
+      listener->n_metrics * sizeof (*metrics));
+  for (guint i = 0; extras + i < scores + listener->scores->len; i++)
+    extras[i] = scores[listener->source[i]];
+}
+
+static void
+write_results (Listener * listener, gint index)
+{
+  GstHipVmafResultsFile *results = listener->scorer->config.results;
+
+  if (results == NULL)
+    return;
+  for (guint i = 0; i < listener->columns->len; i++)
+    g_array_index (listener->row, gdouble, i) =
+        g_array_index (listener->scores, gdouble,
+        g_array_index (listener->columns, guint, i));
+  gst_hip_vmaf_results_file_add (results, index,
+      (const gdouble *) listener->row->data);
+}
+
+static void
+on_scored (gpointer user, gpointer owner, const double *metrics)
 {
   Listener *listener = user;
   GstHipVmafScorer *scorer = listener->scorer;
   GstHipVmafPair *pair = owner;
+  const gchar *const *names = (const gchar * const *) listener->names->pdata;
+  const gdouble *scores = (const gdouble *) listener->scores->data;
 
-  hv_predictor_run (listener->predictor, scores, listener->scores);
-  memcpy (listener->scores + listener->n_models, scores,
-      (listener->n - listener->n_models) * sizeof (*scores));
-
+  make_scores (listener, metrics);
   hv_lock (&scorer->lock);
-  hv_pool_add (scorer->pool, listener->names, listener->scores, listener->n);
+  hv_pool_add (scorer->pool, names, scores, listener->names->len);
   scorer->stats.scored++;
   scorer->last_us = g_get_monotonic_time ();
   scorer->last = pair->times;
@@ -225,12 +267,12 @@ on_scored (gpointer user, gpointer owner, const double *scores)
   }
   hv_unlock (&scorer->lock);
 
+  write_results (listener, pair->index);
   if (g_atomic_int_get (scorer->frame_message))
     gst_element_post_message (scorer->element,
         gst_message_new_element (GST_OBJECT (scorer->element),
-            gst_hip_vmaf_message_frame (&pair->times, pair->index,
-                listener->names, listener->scores, listener->n, pair->timecode,
-                pair->utc)));
+            gst_hip_vmaf_message_frame (&pair->times, pair->index, names,
+                scores, listener->names->len, pair->timecode, pair->utc)));
 }
 
 static void
@@ -310,8 +352,10 @@ on_user_free (gpointer user)
   gst_object_unref (listener->scorer->element);
   gst_hip_vmaf_scorer_unref (listener->scorer);
   hv_predictor_free (listener->predictor);
-  g_free (listener->names);
-  g_free (listener->scores);
+  g_clear_pointer (&listener->names, g_ptr_array_unref);
+  g_clear_pointer (&listener->scores, g_array_unref);
+  g_clear_pointer (&listener->columns, g_array_unref);
+  g_clear_pointer (&listener->row, g_array_unref);
   g_free (listener);
 }
 
@@ -359,24 +403,79 @@ free_meter (GstHipVmafScorer * scorer)
   hv_meter_free (meter, STOP_FREE_US);
 }
 
-/* What the listener makes of the meter's scores. */
+/* What the listener makes of the meter's scores: */
+
+static void
+add_extra (Listener * listener, guint extra)
+{
+  guint index;
+
+  if (!g_ptr_array_find_with_equal_func (listener->names,
+          gst_hip_vmaf_extras[extra].score, g_str_equal, &index))
+    return;
+  listener->source[listener->names->len - listener->n_models
+      - listener->n_metrics] = index;
+  g_ptr_array_add (listener->names,
+      (gpointer) gst_hip_vmaf_extras[extra].field);
+}
+
 static gboolean
 set_scores (Listener * listener, HvMeter * meter, GError ** error)
 {
-  HvModels *models = listener->scorer->config.models;
-  unsigned n_metrics;
-  const char *const *metrics = hv_meter_score_names (meter, &n_metrics);
-  const char *const *names = hv_models_score_names (models,
+  const GstHipVmafScorerConfig *config = &listener->scorer->config;
+  const char *const *metrics = hv_meter_score_names (meter,
+      &listener->n_metrics);
+  const char *const *names = hv_models_score_names (config->models,
       &listener->n_models);
 
-  listener->n = listener->n_models + n_metrics;
-  listener->names = g_new (const char *, listener->n);
-  listener->scores = g_new (double, listener->n);
-  for (guint i = 0; i < listener->n; i++)
-    listener->names[i] = i < listener->n_models ? names[i]
-        : metrics[i - listener->n_models];
-  listener->predictor = hv_predictor_new (models, metrics, n_metrics, error);
+  listener->names = g_ptr_array_new ();
+  for (guint i = 0; i < listener->n_models; i++)
+    g_ptr_array_add (listener->names, (gpointer) names[i]);
+  for (guint i = 0; i < listener->n_metrics; i++)
+    g_ptr_array_add (listener->names, (gpointer) metrics[i]);
+  for (guint i = 0; i < GST_HIP_VMAF_N_EXTRAS; i++) {
+    if (config->extras & 1u << i)
+      add_extra (listener, i);
+  }
+  listener->scores = g_array_new (FALSE, TRUE, sizeof (gdouble));
+  g_array_set_size (listener->scores, listener->names->len);
+  listener->predictor = hv_predictor_new (config->models, metrics,
+      listener->n_metrics, error);
   return listener->predictor != NULL;
+}
+
+static void
+add_column (Listener * listener, guint score, GPtrArray * names,
+    const gchar * name)
+{
+  g_array_append_val (listener->columns, score);
+  g_ptr_array_add (names, (gpointer) name);
+}
+
+/* As libvmaf has it: metrics, then models, under its names. The first model's score, which messages
+ * have twice, is "vmaf", for that is what those who read such files look for. */
+static void
+begin_results (Listener * listener, const HvFormat * format)
+{
+  GstHipVmafResultsFile *results = listener->scorer->config.results;
+  guint n_models = listener->n_models;
+  GPtrArray *names;
+
+  if (results == NULL)
+    return;
+  names = g_ptr_array_new ();
+  listener->columns = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = n_models; i < n_models + listener->n_metrics; i++)
+    add_column (listener, i, names, g_ptr_array_index (listener->names, i));
+  for (guint i = 1; i < n_models; i++)
+    add_column (listener, i, names, i == 1 ? "vmaf"
+        : g_ptr_array_index (listener->names, i));
+  listener->row = g_array_new (FALSE, TRUE, sizeof (gdouble));
+  g_array_set_size (listener->row, names->len);
+  gst_hip_vmaf_results_file_begin (results,
+      (const gchar * const *) names->pdata, names->len, format->width,
+      format->height);
+  g_ptr_array_unref (names);
 }
 
 static gboolean
@@ -467,6 +566,7 @@ make_meter (GstHipVmafScorer * scorer, const HvFormat * format, GError ** error)
     hv_meter_free (meter, -1);
     return FALSE;
   }
+  begin_results (listener, format);
   scorer->format = *format;
   scorer->has_measured = TRUE;
   set_meter (scorer, meter);
@@ -565,6 +665,8 @@ gst_hip_vmaf_scorer_finish (GstHipVmafScorer * scorer, HvPoolMethod method)
 
   if (scorer->meter != NULL && !hv_meter_drain (scorer->meter, TRUE, -1))
     return FALSE;
+  if (scorer->config.results != NULL)
+    gst_hip_vmaf_results_file_complete (scorer->config.results);
   structure = pooled_message (scorer, method);
   if (structure != NULL)
     gst_element_post_message (scorer->element,
@@ -616,6 +718,8 @@ gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs)
   if (scorer->meter != NULL)
     hv_meter_drain (scorer->meter, TRUE, time_left (end));
   free_meter (scorer);
+  if (scorer->config.results != NULL)
+    gst_hip_vmaf_results_file_close (scorer->config.results);
   hv_lock (&scorer->lock);
   g_clear_pointer (&scorer->config.gpu.hip, hv_hip_unref);
   hv_unlock (&scorer->lock);

@@ -15,6 +15,7 @@
 #include "messages.h"
 #include "pairing.h"
 #include "pictures.h"
+#include "resultsfile.h"
 
 #include "kernels/common/meter.h"
 #include "kernels/vmaf/model.h"
@@ -38,12 +39,25 @@ typedef struct
   gchar *timecode;
 } GstHipVmafPair;
 
+/* A property of GStreamer's vmaf element that stands for a metric, and the field that its score has
+ * in messages besides libvmaf's. */
+typedef struct
+{
+  const gchar *field, *score;
+  const gchar *metric, *feature;        /* as in `features` */
+} GstHipVmafExtra;
+
+#define GST_HIP_VMAF_N_EXTRAS 3
+extern const GstHipVmafExtra gst_hip_vmaf_extras[GST_HIP_VMAF_N_EXTRAS];
+
 typedef struct
 {
   GPtrArray *features;          /* of HvFeature, those of the models too; referenced */
   HvModels *models;             /* referenced */
   guint threads, depth;
+  guint extras;                 /* a bit for each that has its field */
   GstHipVmafGpu gpu;            /* taken from here */
+  GstHipVmafResultsFile *results;       /* taken from here; NULL for none */
 } GstHipVmafScorerConfig;
 
 typedef enum
@@ -64,8 +78,8 @@ GstHipVmafScorer *gst_hip_vmaf_scorer_new (GstElement * element,
     GstHipVmafScorerConfig * config, const gint * frame_message);
 
 /* Scores `pairs`, which wait for room, and what is in flight, as far as that is done within half a
- * second, and ends the meter; the statistics stay. Returns within 0.7 seconds in any case. Takes
- * out of `pairs` those that were submitted. */
+ * second, ends the meter and completes the results file; the statistics stay. Returns within 0.7
+ * seconds and the time that the file takes. Takes out of `pairs` those that were submitted. */
 void gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs);
 void gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer);
 
@@ -89,8 +103,8 @@ gboolean gst_hip_vmaf_scorer_has_measured (GstHipVmafScorer * scorer);
 /* Waits for what is in flight; FALSE when interrupted. */
 gboolean gst_hip_vmaf_scorer_drain (GstHipVmafScorer * scorer);
 
-/* The end of the stream: waits for all scores and posts the pooled message, once until the next
- * drop. FALSE when interrupted. */
+/* The end of the stream: waits for all scores, completes the results file and posts the pooled
+ * message, once until the next drop. FALSE when interrupted. */
 gboolean gst_hip_vmaf_scorer_finish (GstHipVmafScorer * scorer,
     HvPoolMethod method);
 

@@ -6,7 +6,13 @@
 
 #include <glib.h>
 
-typedef enum HvPoolMethod { HV_POOL_MIN, HV_POOL_MAX, HV_POOL_MEAN, HV_POOL_HARMONIC } HvPoolMethod;
+/* Numbered as libvmaf's enum VmafPoolingMethod. */
+typedef enum HvPoolMethod {
+    HV_POOL_MIN = 1,
+    HV_POOL_MAX,
+    HV_POOL_MEAN,
+    HV_POOL_HARMONIC
+} HvPoolMethod;
 
 typedef struct HvPool HvPool;
 

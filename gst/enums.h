@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Types of the element's properties. Numbers and nicks are those of GStreamer's vmaf element, whose
+ * numbers are libvmaf's. */
+
+#ifndef GST_HIP_VMAF_ENUMS_H
+#define GST_HIP_VMAF_ENUMS_H
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  GST_HIP_VMAF_LOG_NONE,
+  GST_HIP_VMAF_LOG_ERROR,
+  GST_HIP_VMAF_LOG_WARNING,
+  GST_HIP_VMAF_LOG_INFO,
+  GST_HIP_VMAF_LOG_DEBUG
+} GstHipVmafLogLevel;
+
+#define GST_HIP_VMAF_N_LOG_LEVELS (GST_HIP_VMAF_LOG_DEBUG + 1)
+
+/* Of GstHipVmafBackend, HvPoolMethod, GstHipVmafResultsFormat and GstHipVmafLogLevel. */
+#define GST_TYPE_HIP_VMAF_BACKEND (gst_hip_vmaf_backend_get_type ())
+GType gst_hip_vmaf_backend_get_type (void);
+#define GST_TYPE_HIP_VMAF_POOL_METHOD (gst_hip_vmaf_pool_method_get_type ())
+GType gst_hip_vmaf_pool_method_get_type (void);
+#define GST_TYPE_HIP_VMAF_RESULTS_FORMAT (gst_hip_vmaf_results_format_get_type ())
+GType gst_hip_vmaf_results_format_get_type (void);
+#define GST_TYPE_HIP_VMAF_LOG_LEVEL (gst_hip_vmaf_log_level_get_type ())
+GType gst_hip_vmaf_log_level_get_type (void);
+
+G_END_DECLS
+
+#endif

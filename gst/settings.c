@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * From the properties to what a run is made of: see settings.h. */
+
+#include "settings.h"
+
+#include "kernels/common/metric.h"
+
+#define GST_CAT_DEFAULT gst_hip_vmaf_debug
+
+static gchar *
+list_metrics (void)
+{
+  GString *list = g_string_new (NULL);
+
+  for (guint i = 0; hv_metrics[i] != NULL; i++)
+    g_string_append_printf (list, "%s%s", i ? ", " : "", hv_metrics[i]->name);
+  return g_string_free (list, FALSE);
+}
+
+/* A run needs something to measure. */
+static gboolean
+check_features (GstHipVmaf * self, GPtrArray * features)
+{
+  gchar *list;
+
+  if (features->len > 0)
+    return TRUE;
+  list = list_metrics ();
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+      ("There is nothing to measure: model-filename and features are empty. "
+          "Metrics are: %s.", list), (NULL));
+  g_free (list);
+  return FALSE;
+}
+
+static gboolean
+has_metric (GPtrArray * features, const gchar * name)
+{
+  for (guint i = 0; i < features->len; i++) {
+    const HvFeature *feature = g_ptr_array_index (features, i);
+
+    if (g_str_equal (feature->info->name, name))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* What the properties psnr, ssim and ms-ssim stand for. A metric that `features` asks for already
+ * gives the score, too. */
+static gboolean
+add_extras (GPtrArray * features, guint extras, GError ** error)
+{
+  for (guint i = 0; i < GST_HIP_VMAF_N_EXTRAS; i++) {
+    const GstHipVmafExtra *extra = &gst_hip_vmaf_extras[i];
+    const HvFeature *feature;
+    GPtrArray *more;
+
+    if (!(extras & 1u << i) || has_metric (features, extra->metric))
+      continue;
+    more = hv_features_parse (extra->feature, error);
+    if (more == NULL)
+      return FALSE;
+    feature = g_ptr_array_index (more, 0);
+    hv_features_add (features, feature->info, feature->params);
+    g_ptr_array_unref (more);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_models (GstHipVmaf * self, GstHipVmafScorerConfig * config)
+{
+  HvModelSettings settings;
+  GError *error = NULL;
+  gchar *model;
+
+  GST_OBJECT_LOCK (self);
+  model = g_strdup (self->model_filename);
+  settings.enable_transform = self->enable_transform || self->phone_model;
+  settings.disable_clip = self->disable_clip;
+  settings.conf_interval = self->conf_interval;
+  GST_OBJECT_UNLOCK (self);
+
+  config->models = hv_models_load (model, &settings, &error);
+  if (config->models == NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
+        ("model-filename=%s", model));
+  g_clear_error (&error);
+  g_free (model);
+  return config->models != NULL;
+}
+
+static gboolean
+read_features (GstHipVmaf * self, GstHipVmafScorerConfig * config)
+{
+  GError *error = NULL;
+  gchar *features;
+  gboolean ok;
+
+  GST_OBJECT_LOCK (self);
+  features = g_strdup (self->features);
+  config->extras = self->extras;
+  GST_OBJECT_UNLOCK (self);
+
+  config->features = hv_features_parse (features, &error);
+  ok = config->features != NULL
+      && add_extras (config->features, config->extras, &error);
+  if (ok)
+    hv_models_add_features (config->models, config->features);
+  else
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s", error->message),
+        ("features=%s", features));
+  g_clear_error (&error);
+  g_free (features);
+  return ok && check_features (self, config->features);
+}
+
+/* From the thread that writes. */
+static void
+on_results_failed (gpointer user, const GError * error)
+{
+  GstHipVmaf *self = user;
+  gchar *path;
+
+  GST_OBJECT_LOCK (self);
+  path = g_strdup (self->results_filename);
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
+      ("The results file %s is not up to date: %s. Measuring goes on, and "
+          "writing is tried again every few seconds and at the end.", path,
+          error->message), (NULL));
+  g_free (path);
+}
+
+static gboolean
+open_results (GstHipVmaf * self, GstHipVmafScorerConfig * config)
+{
+  GstHipVmafResultsFormat format;
+  GError *error = NULL;
+  guint precision;
+  gchar *path;
+
+  GST_OBJECT_LOCK (self);
+  path = g_strdup (self->results_filename);
+  format = self->results_format;
+  precision = self->results_precision;
+  GST_OBJECT_UNLOCK (self);
+
+  if (path != NULL && *path != '\0') {
+    if (format == GST_HIP_VMAF_RESULTS_NONE)
+      format = GST_HIP_VMAF_RESULTS_JSON;
+    config->results = gst_hip_vmaf_results_file_new (path, format, precision,
+        on_results_failed, self, &error);
+  } else if (format != GST_HIP_VMAF_RESULTS_NONE) {
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("results-format is set and results-filename is not: no results file "
+            "is written."), (NULL));
+  }
+  if (error != NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
+        ("results-filename: cannot write %s: %s. It takes a path in a folder "
+            "that exists and can be written to.", path, error->message),
+        (NULL));
+  g_free (path);
+  if (error == NULL)
+    return TRUE;
+  g_error_free (error);
+  return FALSE;
+}
+
+gboolean
+gst_hip_vmaf_settings_read (GstHipVmaf * self, GstHipVmafScorerConfig * config)
+{
+  return read_models (self, config) && read_features (self, config)
+      && open_results (self, config);
+}
+
+void
+gst_hip_vmaf_settings_clear (GstHipVmafScorerConfig * config)
+{
+  gst_hip_vmaf_gpu_clear (&config->gpu);
+  g_clear_pointer (&config->results, gst_hip_vmaf_results_file_free);
+  g_clear_pointer (&config->features, g_ptr_array_unref);
+  g_clear_pointer (&config->models, hv_models_unref);
+}
