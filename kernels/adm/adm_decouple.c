@@ -193,7 +193,7 @@ static inline Weight weigh_lanes0(HvVec weighted)
 
 static inline HvVec add_pair(HvVec pair, HvVec other)
 {
-    return hv_add_s32(hv_mul_add_pairs(pair, hv_set_s16(1)), other);
+    return hv_add_products(other, pair, hv_set_s16(1));
 }
 
 static inline void weigh0_lanes(const Out *out, int j, HvVec restored, HvVec additive,

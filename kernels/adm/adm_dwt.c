@@ -85,7 +85,7 @@ static inline HvVec load_centred(const void *row, int j, int bytes, int shift, i
 
 static inline HvVec filter_pairs(HvVec s01, HvVec s23, HvVec f01, HvVec f23)
 {
-    return hv_add_s32(hv_mul_add_pairs(s01, f01), hv_mul_add_pairs(s23, f23));
+    return hv_add_products(hv_mul_add_pairs(s01, f01), s23, f23);
 }
 
 static inline void vertical0_at(const Rows *rows, int j, int bytes, int shift, int depth,

@@ -62,6 +62,7 @@ typedef struct HvAdmBlock {
 HV_DECLARE_HOT(baseline)
 HV_DECLARE_HOT(v3)
 HV_DECLARE_HOT(v4)
+HV_DECLARE_HOT(vnni)
 
 static inline const HvAdmScale *hv_adm_block_scale(const HvAdmBlock *block)
 {

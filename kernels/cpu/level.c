@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static const char *const names[HV_N_LEVELS] = {"baseline", "v3", "v4"};
+static const char *const names[HV_N_LEVELS] = {"baseline", "v3", "v4", "vnni"};
 
 const char *hv_level_name(HvLevel level)
 {
@@ -17,6 +17,10 @@ const char *hv_level_name(HvLevel level)
  * that it adds. */
 static HvLevel highest(void)
 {
+#ifdef HV_HAVE_LEVEL_VNNI
+    if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni"))
+        return HV_LEVEL_VNNI;
+#endif
 #ifdef HV_HAVE_LEVEL_V4
     if (__builtin_cpu_supports("x86-64-v4"))
         return HV_LEVEL_V4;
@@ -39,7 +43,7 @@ static HvLevel wanted(void)
         if (!strcmp(value, names[i]))
             return i;
     if (!atomic_exchange(&said, TRUE))
-        g_message("HIPVMAF_CPU_LEVEL=%s is ignored: it takes baseline, v3 or v4", value);
+        g_message("HIPVMAF_CPU_LEVEL=%s is ignored: it takes baseline, v3, v4 or vnni", value);
     return HV_N_LEVELS - 1;
 }
 

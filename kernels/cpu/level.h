@@ -7,12 +7,19 @@
 
 #include <glib.h>
 
-/* x86-64 psABI levels; elsewhere only the baseline exists. */
-typedef enum HvLevel { HV_LEVEL_BASELINE, HV_LEVEL_V3, HV_LEVEL_V4, HV_N_LEVELS } HvLevel;
+/* x86-64 psABI levels, and the highest with AVX512-VNNI, which adds products to a sum at once;
+ * elsewhere only the baseline exists. */
+typedef enum HvLevel {
+    HV_LEVEL_BASELINE,
+    HV_LEVEL_V3,
+    HV_LEVEL_V4,
+    HV_LEVEL_VNNI,
+    HV_N_LEVELS
+} HvLevel;
 
 /* The highest level that this build has and this processor runs. HIPVMAF_CPU_LEVEL (baseline, v3,
- * v4) lowers it, for tests and for comparing; read at every call. Another value is ignored, with
- * one message. From any thread. */
+ * v4, vnni) lowers it, for tests and for comparing; read at every call. Another value is ignored,
+ * with one message. From any thread. */
 HvLevel hv_level(void);
 const char *hv_level_name(HvLevel level);
 
@@ -33,9 +40,14 @@ const char *hv_level_name(HvLevel level);
 #else
 #define HV_AT_V4(name) NULL
 #endif
+#ifdef HV_HAVE_LEVEL_VNNI
+#define HV_AT_VNNI(name) name##_vnni
+#else
+#define HV_AT_VNNI(name) NULL
+#endif
 #define HV_AT_LEVELS(name)                                                                         \
     {                                                                                              \
-        name##_baseline, HV_AT_V3(name), HV_AT_V4(name)                                            \
+        name##_baseline, HV_AT_V3(name), HV_AT_V4(name), HV_AT_VNNI(name)                          \
     }
 
 #endif

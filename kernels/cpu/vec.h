@@ -2,7 +2,7 @@
  *
  * The widest integer and float vectors of the processor level that a file is compiled for, under
  * one set of names, so that a hot loop is written once. HV_VEC is defined where there are any
- * (x86-64 v3 and v4); without it a file has its scalar loops only.
+ * (x86-64 v3 and up); without it a file has its scalar loops only.
  *
  * Names say operation and lane: s16, s32, u32, s64, u64, f32. "even" operations read the low 32
  * bits of each 64-bit lane. HvVec holds HV_LANES lanes of 32 bits. Loads and stores need no
@@ -129,6 +129,16 @@ static inline HvVec hv_nonzero_s16(HvVec a)
 static inline HvVec hv_mul_add_pairs(HvVec a, HvVec b)
 {
     return _mm512_madd_epi16(a, b);
+}
+
+/* sum + hv_mul_add_pairs(a, b), modulo 2^32. */
+static inline HvVec hv_add_products(HvVec sum, HvVec a, HvVec b)
+{
+#ifdef __AVX512VNNI__
+    return _mm512_dpwssd_epi32(sum, a, b);
+#else
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
+#endif
 }
 
 /* Interleaves 16-bit lanes within 128-bit blocks, and its inverse for 32-bit lanes that fit. */
@@ -371,6 +381,22 @@ static inline HvVecF hv_permute_f32(const float *table, HvVec index)
     return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table));
 }
 
+static inline HvVec hv_permute_s32(const int32_t *table, HvVec index)
+{
+    return _mm512_permutexvar_epi32(index, _mm512_loadu_si512(table));
+}
+
+/* The same bits. */
+static inline HvVec hv_bits_f32(HvVecF a)
+{
+    return _mm512_castps_si512(a);
+}
+
+static inline HvVecF hv_f32_of_bits(HvVec a)
+{
+    return _mm512_castsi512_ps(a);
+}
+
 static inline HvVecF hv_abs_f32(HvVecF a)
 {
     return _mm512_abs_ps(a);
@@ -412,12 +438,6 @@ typedef __m512d HvVecD; /* HV_LANES / 2 lanes */
 static inline HvVec hv_mul_high_u16(HvVec a, HvVec b)
 {
     return _mm512_mulhi_epu16(a, b);
-}
-
-/* Words of a table; it has one more at its end than any index. */
-static inline HvVec hv_gather_u16(const uint16_t *table, HvVec index)
-{
-    return _mm512_and_si512(_mm512_i32gather_epi32(index, table, 2), _mm512_set1_epi32(0xffff));
 }
 
 static inline HvMask hv_mask_and_not(HvMask a, HvMask b)
@@ -593,6 +613,12 @@ static inline HvVec hv_nonzero_s16(HvVec a)
 static inline HvVec hv_mul_add_pairs(HvVec a, HvVec b)
 {
     return _mm256_madd_epi16(a, b);
+}
+
+/* sum + hv_mul_add_pairs(a, b), modulo 2^32. */
+static inline HvVec hv_add_products(HvVec sum, HvVec a, HvVec b)
+{
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
 
 static inline HvVec hv_unpack_low_s16(HvVec a, HvVec b)
@@ -833,6 +859,22 @@ static inline HvVecF hv_permute_f32(const float *table, HvVec index)
     return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), index);
 }
 
+static inline HvVec hv_permute_s32(const int32_t *table, HvVec index)
+{
+    return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)table), index);
+}
+
+/* The same bits. */
+static inline HvVec hv_bits_f32(HvVecF a)
+{
+    return _mm256_castps_si256(a);
+}
+
+static inline HvVecF hv_f32_of_bits(HvVec a)
+{
+    return _mm256_castsi256_ps(a);
+}
+
 static inline HvVecF hv_abs_f32(HvVecF a)
 {
     return _mm256_and_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff)));
@@ -879,12 +921,6 @@ typedef __m256d HvVecD; /* HV_LANES / 2 lanes */
 static inline HvVec hv_mul_high_u16(HvVec a, HvVec b)
 {
     return _mm256_mulhi_epu16(a, b);
-}
-
-static inline HvVec hv_gather_u16(const uint16_t *table, HvVec index)
-{
-    return _mm256_and_si256(_mm256_i32gather_epi32((const int *)table, index, 2),
-                            _mm256_set1_epi32(0xffff));
 }
 
 static inline HvMask hv_mask_and_not(HvMask a, HvMask b)

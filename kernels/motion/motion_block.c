@@ -153,8 +153,7 @@ static inline HvVec pair(int low, int high)
 static inline HvVec column_sum(HvVec outer_inner, HvVec centre_one, HvVec taps, HvVec centre,
                                int bits)
 {
-    HvVec sum =
-        hv_add_s32(hv_mul_add_pairs(outer_inner, taps), hv_mul_add_pairs(centre_one, centre));
+    HvVec sum = hv_add_products(hv_mul_add_pairs(outer_inner, taps), centre_one, centre);
     return hv_shift_right_s32_by(sum, bits);
 }
 
@@ -205,8 +204,8 @@ static inline HvVec rest_sum(const int16_t *rest)
 static inline HvVec row_value(HvVec left, HvVec middle, HvVec right, HvVec one)
 {
     HvVec sum = hv_mul_add_pairs(left, pair(HV_MOTION_OUTER, HV_MOTION_INNER));
-    sum = hv_add_s32(sum, hv_mul_add_pairs(middle, pair(HV_MOTION_CENTRE, HV_MOTION_INNER)));
-    sum = hv_add_s32(sum, hv_mul_add_pairs(right, pair(HV_MOTION_OUTER, 1)));
+    sum = hv_add_products(sum, middle, pair(HV_MOTION_CENTRE, HV_MOTION_INNER));
+    sum = hv_add_products(sum, right, pair(HV_MOTION_OUTER, 1));
     return hv_abs_s32(hv_add_s32(hv_shift_right_s32(sum, 15), one));
 }
 

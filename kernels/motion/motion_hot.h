@@ -38,5 +38,6 @@ typedef struct HvMotionBlock {
 uint64_t hv_motion_block_baseline(const HvMotionBlock *block);
 uint64_t hv_motion_block_v3(const HvMotionBlock *block);
 uint64_t hv_motion_block_v4(const HvMotionBlock *block);
+uint64_t hv_motion_block_vnni(const HvMotionBlock *block);
 
 #endif

@@ -63,5 +63,6 @@ typedef struct HvVifBlock {
 HV_DECLARE_HOT(baseline)
 HV_DECLARE_HOT(v3)
 HV_DECLARE_HOT(v4)
+HV_DECLARE_HOT(vnni)
 
 #endif

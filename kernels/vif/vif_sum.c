@@ -22,7 +22,7 @@ static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pa
     for (int k = 0; k < pairs; k++) {
         HvVec taps = hv_set_pair(f->tap[2 * k], f->tap[2 * k + 1]);
         HvVec pair = hv_load(row + f->first + k * f->step);
-        sum = hv_add_s32(sum, hv_mul_add_pairs(pair, taps));
+        sum = hv_add_products(sum, pair, taps);
     }
     return sum;
 }
@@ -40,8 +40,8 @@ static inline void filter_tile_wide(const int16_t *row, const HvVifPairs *f, int
         HvVec even = offset, odd = offset;
         for (int k = 0; k < pairs; k++) {
             HvVec pair = hv_load(row + j + f->first + 2 * k);
-            even = hv_add_s32(even, hv_mul_add_pairs(pair, taps[0][k]));
-            odd = hv_add_s32(odd, hv_mul_add_pairs(pair, taps[1][k]));
+            even = hv_add_products(even, pair, taps[0][k]);
+            odd = hv_add_products(odd, pair, taps[1][k]);
         }
         hv_store(out[0] + j / 2, even);
         hv_store(out[1] + j / 2, odd);
@@ -117,8 +117,7 @@ static inline HvVec information(const HvVifBlock *block, HvVec var1, HvVec var2,
     HvVec noise = hv_max_s32(hv_cut_f64(residual[0], residual[1]), hv_zero());
     noise = hv_add_s32(noise, level);
     HvVec both = hv_add_s32(hv_cut_f64(signal[0], signal[1]), noise);
-    return hv_sub_s32(hv_vif_log2_lanes(block->log_table, both),
-                      hv_vif_log2_lanes(block->log_table, noise));
+    return hv_sub_s32(hv_vif_log2_lanes(both), hv_vif_log2_lanes(noise));
 }
 
 static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, HvVec var2, HvVec cov,
@@ -138,8 +137,7 @@ static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, Hv
         return;
     /* lanes that do not count are made ones that every step can take */
     HvVec var = hv_select(rich, level, var1);
-    HvVec den = hv_sub_s32(hv_vif_log2_lanes(block->log_table, hv_add_s32(var, level)),
-                           hv_set_s32(2048 * 17));
+    HvVec den = hv_sub_s32(hv_vif_log2_lanes(hv_add_s32(var, level)), hv_set_s32(2048 * 17));
     sum->den_log = hv_add_s32(sum->den_log, hv_select(rich, zero, den));
     HvMask kept = hv_mask_and(rich, hv_mask_and(hv_less_s32(zero, cov), hv_less_s32(zero, var2)));
     if (!hv_mask_bits(kept))

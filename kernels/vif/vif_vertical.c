@@ -106,29 +106,26 @@ typedef struct Sum {
 
 static inline void add_pair(Sum *sum, HvVec a, HvVec b, HvVec taps)
 {
-    sum->low = hv_add_s32(sum->low, hv_mul_add_pairs(hv_unpack_low_s16(a, b), taps));
-    sum->high = hv_add_s32(sum->high, hv_mul_add_pairs(hv_unpack_high_s16(a, b), taps));
+    sum->low = hv_add_products(sum->low, hv_unpack_low_s16(a, b), taps);
+    sum->high = hv_add_products(sum->high, hv_unpack_high_s16(a, b), taps);
 }
 
-static inline HvVec load_samples(const Rows *rows, int p, int k, int j, int bytes)
+static inline HvVec load_samples(const Rows *rows, int p, int k, int j)
 {
-    const void *row = rows->row[p][k];
-    if (bytes == 1)
-        return hv_load_u8_s16((const uint8_t *)row + j);
-    return hv_and(hv_shift_right_u16_by(hv_load((const uint16_t *)row + j), rows->shift[p]),
-                  hv_set_s16(rows->mask));
+    return hv_and(
+        hv_shift_right_u16_by(hv_load((const uint16_t *)rows->row[p][k] + j), rows->shift[p]),
+        hv_set_s16(rows->mask));
 }
 
 /* Squares and products of 16-bit samples in their lower and upper halves, offset. */
 static inline void add_squares(Sum *upper, Sum *lower, HvVec xa, HvVec xb, HvVec ya, HvVec yb,
-                               HvVec taps, int bytes)
+                               HvVec taps)
 {
     HvVec offset = hv_set_s16(-32768);
     add_pair(lower, hv_xor(hv_mul_low_s16(xa, ya), offset), hv_xor(hv_mul_low_s16(xb, yb), offset),
              taps);
-    if (bytes == 2)
-        add_pair(upper, hv_xor(hv_mul_high_u16(xa, ya), offset),
-                 hv_xor(hv_mul_high_u16(xb, yb), offset), taps);
+    add_pair(upper, hv_xor(hv_mul_high_u16(xa, ya), offset),
+             hv_xor(hv_mul_high_u16(xb, yb), offset), taps);
 }
 
 /* Takes the offset out of a sum, rounds and shifts it. */
@@ -150,73 +147,157 @@ static inline void store_means(int16_t *to, const Sum *sum, int shift)
 }
 
 /* Joins the sums of upper and lower halves: the upper one's counts 2^16 times. */
-static inline HvVec join_square(HvVec upper, HvVec lower, int shift, int bytes)
+static inline HvVec join_square(HvVec upper, HvVec lower, int shift)
 {
     HvVec value = settle(lower, hv_set_s32(shift ? 1 << (shift - 1) : 0), shift);
-    if (bytes == 2)
-        value = hv_add_s32(value,
-                           hv_shift_left_s32_by(hv_xor(upper, hv_set_s32(G_MININT32)), 16 - shift));
-    return value;
+    return hv_add_s32(value,
+                      hv_shift_left_s32_by(hv_xor(upper, hv_set_s32(G_MININT32)), 16 - shift));
 }
 
-static inline void store_squares(const HvVifBlock *block, int to, int j, const Sum *upper,
-                                 const Sum *lower, int shift, int bytes)
+static inline void store_halves(int16_t *const *row, int j, HvVec low, HvVec high)
 {
-    HvVec a = join_square(upper->low, lower->low, shift, bytes);
-    HvVec b = join_square(upper->high, lower->high, shift, bytes);
     HvVec mask = hv_set_s32(0xffff);
-    store_offset(block->row[to] + j, hv_shift_right_u32(a, 16), hv_shift_right_u32(b, 16));
-    store_offset(block->row[to + 1] + j, hv_and(a, mask), hv_and(b, mask));
+    store_offset(row[0] + j, hv_shift_right_u32(low, 16), hv_shift_right_u32(high, 16));
+    store_offset(row[1] + j, hv_and(low, mask), hv_and(high, mask));
 }
 
 static inline void vertical_at(const HvVifBlock *block, const HvVifPairs *f, const Rows *rows,
-                               int j, int bytes, gboolean moments)
+                               int j, gboolean moments)
 {
     Sum zero = {hv_zero(), hv_zero()};
     Sum mean1 = zero, mean2 = zero, upper[3] = {zero, zero, zero}, lower[3] = {zero, zero, zero};
     HvVec offset = hv_set_s16(-32768);
+    int shift = rows->square_shift;
     for (int k = 0; k < rows->n; k += 2) {
         HvVec taps = hv_set_pair(f->tap[k], f->tap[k + 1]);
-        HvVec xa = load_samples(rows, 0, k, j, bytes), xb = load_samples(rows, 0, k + 1, j, bytes);
-        HvVec ya = load_samples(rows, 1, k, j, bytes), yb = load_samples(rows, 1, k + 1, j, bytes);
+        HvVec xa = load_samples(rows, 0, k, j), xb = load_samples(rows, 0, k + 1, j);
+        HvVec ya = load_samples(rows, 1, k, j), yb = load_samples(rows, 1, k + 1, j);
         add_pair(&mean1, hv_xor(xa, offset), hv_xor(xb, offset), taps);
         add_pair(&mean2, hv_xor(ya, offset), hv_xor(yb, offset), taps);
         if (moments) {
-            add_squares(&upper[0], &lower[0], xa, xb, xa, xb, taps, bytes);
-            add_squares(&upper[1], &lower[1], ya, yb, ya, yb, taps, bytes);
-            add_squares(&upper[2], &lower[2], xa, xb, ya, yb, taps, bytes);
+            add_squares(&upper[0], &lower[0], xa, xb, xa, xb, taps);
+            add_squares(&upper[1], &lower[1], ya, yb, ya, yb, taps);
+            add_squares(&upper[2], &lower[2], xa, xb, ya, yb, taps);
         }
     }
     store_means(block->row[HV_VIF_MEAN1] + j, &mean1, rows->mean_shift);
     store_means(block->row[HV_VIF_MEAN2] + j, &mean2, rows->mean_shift);
-    if (moments)
-        for (int i = 0; i < 3; i++)
-            store_squares(block, HV_VIF_SQUARE1 + 2 * i, j, &upper[i], &lower[i],
-                          rows->square_shift, bytes);
+    for (int i = 0; i < 3 && moments; i++)
+        store_halves(block->row + HV_VIF_SQUARE1 + 2 * i, j,
+                     join_square(upper[i].low, lower[i].low, shift),
+                     join_square(upper[i].high, lower[i].high, shift));
 }
 
-static inline void vertical_lanes(const HvVifBlock *block, const HvVifPairs *f, const Rows *rows,
-                                  int width, int bytes, gboolean moments)
+/* 8 bits: samples less 128, x and y, of two rows with the same tap, added, and their squares and
+ * products, less LESS: all fit a signed word. */
+#define LESS 128
+typedef struct Folded {
+    HvVec x, y, xx, yy, xy;
+} Folded;
+
+static inline HvVec load_8(const Rows *rows, int p, int k, int j)
 {
-    for (int j = 0; j + 2 * HV_LANES <= width; j += 2 * HV_LANES)
-        vertical_at(block, f, rows, j, bytes, moments);
-    vertical_at(block, f, rows, width - 2 * HV_LANES, bytes, moments);
+    return hv_sub_s16(hv_load_u8_s16((const uint8_t *)rows->row[p][k] + j), hv_set_s16(128));
 }
 
-/* The pictures are read within their rows only: the last vector overlaps the one before it. */
+static inline Folded middle_row(const Rows *rows, int k, int j)
+{
+    HvVec x = load_8(rows, 0, k, j), y = load_8(rows, 1, k, j);
+    return (Folded){x, y, hv_mul_low_s16(x, x), hv_mul_low_s16(y, y), hv_mul_low_s16(x, y)};
+}
+
+static inline HvVec fold_products(HvVec xa, HvVec ya, HvVec xb, HvVec yb)
+{
+    HvVec sum = hv_add_s16(hv_mul_low_s16(xa, ya), hv_mul_low_s16(xb, yb));
+    return hv_sub_s16(sum, hv_set_s16(LESS));
+}
+
+static inline Folded fold_rows(const Rows *rows, int ka, int kb, int j)
+{
+    HvVec xa = load_8(rows, 0, ka, j), xb = load_8(rows, 0, kb, j);
+    HvVec ya = load_8(rows, 1, ka, j), yb = load_8(rows, 1, kb, j);
+    return (Folded){hv_add_s16(xa, xb), hv_add_s16(ya, yb), fold_products(xa, xa, xb, xb),
+                    fold_products(ya, ya, yb, yb), fold_products(xa, ya, xb, yb)};
+}
+
+/* A mean of samples less 128 is the mean, offset. */
+static inline void store_means_8(int16_t *to, const Sum *sum)
+{
+    HvVec round = hv_set_s32(128);
+    hv_store(to, hv_pack_s32(hv_shift_right_s32(hv_add_s32(sum->low, round), 8),
+                             hv_shift_right_s32(hv_add_s32(sum->high, round), 8)));
+}
+
+/* x and y without the subtraction: xy = (x-128)(y-128) + 128 (x-128) + 128 (y-128) + 2^14. */
+static inline HvVec restore(HvVec product, HvVec x, HvVec y)
+{
+    HvVec linear = hv_shift_left_s32(hv_add_s32(x, y), 7);
+    return hv_add_s32(hv_add_s32(product, linear), hv_set_s32(1 << 30));
+}
+
+static inline void store_square_8(int16_t *const *row, int j, const Sum *product, const Sum *x,
+                                  const Sum *y)
+{
+    store_halves(row, j, restore(product->low, x->low, y->low),
+                 restore(product->high, x->high, y->high));
+}
+
+/* 8 bits: rows with the same tap are added before they are multiplied. */
+static inline void vertical_8_at(const HvVifBlock *block, const HvVifPairs *f, const Rows *rows,
+                                 int half, int j, gboolean moments)
+{
+    const int16_t *tap = f->tap + half;
+    HvVec less = hv_set_s32((65536 - tap[0]) / 2 * LESS);
+    Sum zero = {hv_zero(), hv_zero()}, start = {less, less};
+    Sum x = zero, y = zero, xx = start, yy = start, xy = start;
+    for (int k = 0; k <= half; k += 2) {
+        HvVec taps = hv_set_pair(tap[k], k < half ? tap[k + 1] : 0);
+        Folded a = k ? fold_rows(rows, half - k, half + k, j) : middle_row(rows, half, j);
+        Folded b = k < half ? fold_rows(rows, half - k - 1, half + k + 1, j) : a;
+        add_pair(&x, a.x, b.x, taps);
+        add_pair(&y, a.y, b.y, taps);
+        if (moments) {
+            add_pair(&xx, a.xx, b.xx, taps);
+            add_pair(&yy, a.yy, b.yy, taps);
+            add_pair(&xy, a.xy, b.xy, taps);
+        }
+    }
+    store_means_8(block->row[HV_VIF_MEAN1] + j, &x);
+    store_means_8(block->row[HV_VIF_MEAN2] + j, &y);
+    if (moments) {
+        store_square_8(block->row + HV_VIF_SQUARE1, j, &xx, &x, &x);
+        store_square_8(block->row + HV_VIF_SQUARE2, j, &yy, &y, &y);
+        store_square_8(block->row + HV_VIF_PRODUCT, j, &xy, &x, &y);
+    }
+}
+
+/* `half` is that of the filter where samples have 8 bits, else 0. */
+static inline void vertical_lanes(const HvVifBlock *block, const HvVifPairs *f, const Rows *rows,
+                                  int width, int half, gboolean moments)
+{
+    for (int j = 0; j < width; j += 2 * HV_LANES) {
+        /* the last vector overlaps the one before it: pictures are read within their rows only */
+        int at = MIN(j, width - 2 * HV_LANES);
+        if (half)
+            vertical_8_at(block, f, rows, half, at, moments);
+        else
+            vertical_at(block, f, rows, at, moments);
+    }
+}
+
 static gboolean vertical_vector(const HvVifBlock *block, const HvVifPairs *f, const Rows *rows,
                                 int width, gboolean moments)
 {
     if (width < 2 * HV_LANES)
         return FALSE;
     if (rows->bytes == 1 && moments)
-        vertical_lanes(block, f, rows, width, 1, TRUE);
+        vertical_lanes(block, f, rows, width, 8, TRUE);
     else if (rows->bytes == 1)
-        vertical_lanes(block, f, rows, width, 1, FALSE);
+        vertical_lanes(block, f, rows, width, 4, FALSE);
     else if (moments)
-        vertical_lanes(block, f, rows, width, 2, TRUE);
+        vertical_lanes(block, f, rows, width, 0, TRUE);
     else
-        vertical_lanes(block, f, rows, width, 2, FALSE);
+        vertical_lanes(block, f, rows, width, 0, FALSE);
     return TRUE;
 }
 

@@ -10,6 +10,7 @@ static void test_names(void)
     g_assert_cmpstr(hv_level_name(HV_LEVEL_BASELINE), ==, "baseline");
     g_assert_cmpstr(hv_level_name(HV_LEVEL_V3), ==, "v3");
     g_assert_cmpstr(hv_level_name(HV_LEVEL_V4), ==, "v4");
+    g_assert_cmpstr(hv_level_name(HV_LEVEL_VNNI), ==, "vnni");
 }
 
 /* What Linux says of the processor: it lists a feature only where it saves its registers. */
@@ -38,7 +39,10 @@ static HvLevel level_of_cpu(void)
                                      "bmi2",  "f16c",   "fma",    "abm",  "movbe",   NULL};
     static const char *const v4[] = {"avx512f",  "avx512bw", "avx512cd",
                                      "avx512dq", "avx512vl", NULL};
-    return !cpu_has(v3) ? HV_LEVEL_BASELINE : !cpu_has(v4) ? HV_LEVEL_V3 : HV_LEVEL_V4;
+    static const char *const vnni[] = {"avx512_vnni", NULL};
+    if (!cpu_has(v4))
+        return cpu_has(v3) ? HV_LEVEL_V3 : HV_LEVEL_BASELINE;
+    return cpu_has(vnni) ? HV_LEVEL_VNNI : HV_LEVEL_V4;
 }
 
 static void test_processor(void)
@@ -49,6 +53,9 @@ static void test_processor(void)
 #endif
 #ifdef HV_HAVE_LEVEL_V4
     built = HV_LEVEL_V4;
+#endif
+#ifdef HV_HAVE_LEVEL_VNNI
+    built = HV_LEVEL_VNNI;
 #endif
     g_unsetenv("HIPVMAF_CPU_LEVEL");
     g_assert_cmpint(hv_level(), ==, MIN(built, level_of_cpu()));
@@ -73,7 +80,7 @@ static void test_unknown(void)
     HvLevel top = hv_level();
     g_setenv("HIPVMAF_CPU_LEVEL", "v5", TRUE);
     g_test_expect_message(NULL, G_LOG_LEVEL_MESSAGE,
-                          "HIPVMAF_CPU_LEVEL=v5 is ignored: it takes baseline, v3 or v4");
+                          "HIPVMAF_CPU_LEVEL=v5 is ignored: it takes baseline, v3, v4 or vnni");
     g_assert_cmpint(hv_level(), ==, top);
     g_test_assert_expected_messages();
     g_test_expect_message(NULL, G_LOG_LEVEL_MESSAGE, "a second one would be the first to come");

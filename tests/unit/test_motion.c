@@ -133,7 +133,7 @@ static double measured_motion(const HvFormat *format, Scene scene, HvSlices *sli
     return values[1][2];
 }
 
-static const char *const levels[] = {"baseline", "v3", "v4"};
+static const char *const levels[] = {"baseline", "v3", "v4", "vnni"};
 
 static void check_sizes(unsigned depth, unsigned from, unsigned to, unsigned step)
 {

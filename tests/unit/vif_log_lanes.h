@@ -8,5 +8,6 @@
 unsigned vif_log_mismatches_baseline(const uint16_t *table);
 unsigned vif_log_mismatches_v3(const uint16_t *table);
 unsigned vif_log_mismatches_v4(const uint16_t *table);
+unsigned vif_log_mismatches_vnni(const uint16_t *table);
 
 #endif
