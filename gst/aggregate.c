@@ -173,30 +173,60 @@ submit (GstHipVmaf * self, gboolean wait)
   }
 }
 
+gboolean
+gst_hip_vmaf_skip_oldest (GstHipVmaf * self)
+{
+  GstHipVmafPair *pair = g_queue_pop_head (&self->ready);
+
+  if (pair == NULL)
+    return FALSE;
+  GST_HIP_VMAF_COUNT (self->scorer, skipped, !pair->pair.unscored);
+  gst_hip_vmaf_pair_free (pair);
+  if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_SLOW))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("Measuring cannot keep up with the live streams: pairs are skipped. "
+            "Use more threads, or measure every second frame: subsample=2."),
+        (NULL));
+  return TRUE;
+}
+
+/* How long frames wait because the distorted stream is late. */
+static GstClockTime
+known_delay (GstHipVmaf * self)
+{
+  return MAX (self->run_offset, 0);
+}
+
+/* How many reference frames may wait. Copies have a limit of their own. */
+static guint
+live_frames (GstHipVmaf * self)
+{
+  GstHipVmafFormat *format = self->stream[GST_HIP_VMAF_REFERENCE].format;
+
+  if (self->history == NULL || format == NULL)
+    return LIVE_FRAMES;
+  return MAX (LIVE_FRAMES, gst_hip_vmaf_history_capacity (self->history,
+          format));
+}
+
 /* Live, nothing is waited for: what is too late for its partner or for the meter is given up. */
 static void
 expire (GstHipVmaf * self, GstClockTime latency)
 {
-  gint64 oldest = self->newest_time - (gint64) (latency + LIVE_PATIENCE);
+  gint64 oldest = self->newest_time - (gint64) (latency + LIVE_PATIENCE
+      + known_delay (self));
   GstHipVmafFrame frame;
   GstHipVmafPair *pair;
 
   while (gst_hip_vmaf_pairing_expire (self->pairing, GST_HIP_VMAF_REFERENCE,
           oldest, &frame)
       || (gst_hip_vmaf_pairing_waiting (self->pairing, GST_HIP_VMAF_REFERENCE)
-          > LIVE_FRAMES && gst_hip_vmaf_pairing_pop (self->pairing,
+          > live_frames (self) && gst_hip_vmaf_pairing_pop (self->pairing,
               GST_HIP_VMAF_REFERENCE, &frame)))
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &frame);
   while ((pair = g_queue_peek_head (&self->ready)) != NULL
-      && (pair->time < oldest || self->ready.length > LIVE_FRAMES)) {
-    GST_HIP_VMAF_COUNT (self->scorer, skipped, !pair->pair.unscored);
-    gst_hip_vmaf_pair_free (g_queue_pop_head (&self->ready));
-    if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_SLOW))
-      GST_ELEMENT_WARNING (self, STREAM, FAILED,
-          ("Measuring cannot keep up with the live streams: pairs are skipped. "
-              "Use more threads, or measure every second frame: subsample=2."),
-          (NULL));
-  }
+      && (pair->time < oldest || self->ready.length > LIVE_FRAMES))
+    gst_hip_vmaf_skip_oldest (self);
 }
 
 /* The reference out */
@@ -244,6 +274,15 @@ drop_distorted (GstHipVmaf * self)
   gst_clear_buffer (&buffer);
 }
 
+/* Whether the held buffer can leave its pad because its frame waits elsewhere. Where the stream is
+ * ahead it stays, so that the other one can come up to it. */
+static gboolean
+waits_as_copy (GstHipVmaf * self, GstHipVmafSide side)
+{
+  return self->stream[side].held_copied
+      && (self->live || !gst_hip_vmaf_is_ahead (self, side));
+}
+
 /* Decides as far as that goes, offers the meter what came of it, and lets go of the buffers that
  * need not stay on their pads. A reference frame stays while there is no distorted one at hand: as
  * soon as there is, a second one may be needed to tell which is nearer, and in a pipeline without
@@ -261,10 +300,11 @@ settle (GstHipVmaf * self)
       GST_HIP_VMAF_REFERENCE);
   no_dist = gst_hip_vmaf_pairing_is_empty (self->pairing,
       GST_HIP_VMAF_DISTORTED);
-  if (dist->held != NULL && (!dist->held_waits || no_dist))
+  if (dist->held != NULL && (!dist->held_waits || no_dist
+          || waits_as_copy (self, GST_HIP_VMAF_DISTORTED)))
     drop_distorted (self);
   if (ref->held != NULL && (self->live || !ref->held_waits || no_ref
-          || !no_dist))
+          || !no_dist || waits_as_copy (self, GST_HIP_VMAF_REFERENCE)))
     return push (self);
   return GST_FLOW_OK;
 }
@@ -355,6 +395,55 @@ take_all (GstHipVmaf * self, gboolean * any)
   return flow;
 }
 
+/* The same where the streams are aligned: both are read in step, by their own running times, and
+ * live, all that there is. */
+static GstFlowReturn
+take_in_step (GstHipVmaf * self, gboolean * any)
+{
+  GstFlowReturn flow = settle (self);
+  GstHipVmafSide side;
+
+  while (flow == GST_FLOW_OK && !self->failed
+      && gst_hip_vmaf_next_side (self, &side)) {
+    if (self->stream[side].held != NULL) {
+      *any = TRUE;
+      if (side == GST_HIP_VMAF_DISTORTED)
+        drop_distorted (self);
+      else
+        flow = push (self);
+    }
+    if (flow != GST_FLOW_OK || !gst_hip_vmaf_take (self, side))
+      break;
+    *any = TRUE;
+    flow = settle (self);
+  }
+  return flow;
+}
+
+static GstFlowReturn
+take_what_there_is (GstHipVmaf * self, gboolean * any)
+{
+  GstFlowReturn flow = settle (self);
+
+  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
+    while (flow == GST_FLOW_OK && !self->failed
+        && gst_hip_vmaf_take (self, side)) {
+      *any = TRUE;
+      flow = settle (self);
+    }
+  }
+  return flow;
+}
+
+static GstFlowReturn
+take (GstHipVmaf * self, gboolean * any)
+{
+  if (self->history == NULL)
+    return take_all (self, any);
+  return self->live ? take_what_there_is (self, any)
+      : take_in_step (self, any);
+}
+
 static gboolean
 is_over (GstHipVmaf * self)
 {
@@ -382,7 +471,7 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
 
   self->live = GST_CLOCK_TIME_IS_VALID (latency);
   note_ends (self);
-  flow = take_all (self, &any);
+  flow = take (self, &any);
   if (self->failed)
     return GST_FLOW_ERROR;
   if (flow == GST_FLOW_EOS || flow == GST_FLOW_ERROR)
@@ -413,11 +502,12 @@ gst_hip_vmaf_get_next_time (GstAggregator * agg)
   if (ref_has)
     return 0;
   /* A partner that a reference frame waits for need not wait for the next reference frame. */
-  if (dist_has && waiting
-      && gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_DISTORTED))
+  if (dist_has && (self->history != NULL || (waiting
+              && gst_hip_vmaf_pairing_wants (self->pairing,
+                  GST_HIP_VMAF_DISTORTED))))
     return 0;
   if (!gst_aggregator_pad_is_eos (ref))
     return GST_CLOCK_TIME_NONE;
   return waiting ? MAX (self->newest_time, 0) + gst_hip_vmaf_lateness (self)
-      + LIVE_PATIENCE : 0;
+      + LIVE_PATIENCE + known_delay (self) : 0;
 }

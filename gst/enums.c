@@ -115,3 +115,24 @@ gst_hip_vmaf_log_level_get_type (void)
 
   return get_type (&type, "GstHipVmafLogLevel", values);
 }
+
+/**
+ * GstHipVmafAlignmentMode:
+ * @GST_HIP_VMAF_ALIGNMENT_NONE: by running time
+ * @GST_HIP_VMAF_ALIGNMENT_OFFSET: by running time less the offset property
+ *
+ * How frames find their partners.
+ */
+GType
+gst_hip_vmaf_alignment_mode_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {GST_HIP_VMAF_ALIGNMENT_NONE, "By running time", "none"},
+    {GST_HIP_VMAF_ALIGNMENT_OFFSET,
+        "By running time, the distorted stream's less offset", "offset"},
+    {0, NULL, NULL}
+  };
+
+  return get_type (&type, "GstHipVmafAlignmentMode", values);
+}

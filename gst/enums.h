@@ -21,7 +21,14 @@ typedef enum
 
 #define GST_HIP_VMAF_N_LOG_LEVELS (GST_HIP_VMAF_LOG_DEBUG + 1)
 
-/* Of GstHipVmafBackend, HvPoolMethod, GstHipVmafResultsFormat and GstHipVmafLogLevel. */
+typedef enum
+{
+  GST_HIP_VMAF_ALIGNMENT_NONE,
+  GST_HIP_VMAF_ALIGNMENT_OFFSET
+} GstHipVmafAlignmentMode;
+
+/* Of GstHipVmafBackend, HvPoolMethod, GstHipVmafResultsFormat, GstHipVmafLogLevel and
+ * GstHipVmafAlignmentMode. */
 #define GST_TYPE_HIP_VMAF_BACKEND (gst_hip_vmaf_backend_get_type ())
 GType gst_hip_vmaf_backend_get_type (void);
 #define GST_TYPE_HIP_VMAF_POOL_METHOD (gst_hip_vmaf_pool_method_get_type ())
@@ -30,6 +37,9 @@ GType gst_hip_vmaf_pool_method_get_type (void);
 GType gst_hip_vmaf_results_format_get_type (void);
 #define GST_TYPE_HIP_VMAF_LOG_LEVEL (gst_hip_vmaf_log_level_get_type ())
 GType gst_hip_vmaf_log_level_get_type (void);
+#define GST_TYPE_HIP_VMAF_ALIGNMENT_MODE \
+    (gst_hip_vmaf_alignment_mode_get_type ())
+GType gst_hip_vmaf_alignment_mode_get_type (void);
 
 G_END_DECLS
 

@@ -55,6 +55,10 @@ GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define DEFAULT_FRAME_MESSAGE FALSE
 #define DEFAULT_POOL_METHOD HV_POOL_MEAN
 #define DEFAULT_FORCE_LIVE FALSE
+#define DEFAULT_ALIGNMENT GST_HIP_VMAF_ALIGNMENT_NONE
+#define DEFAULT_OFFSET 0
+#define DEFAULT_MAX_OFFSET (2 * GST_SECOND)
+#define DEFAULT_MAX_HISTORY_BYTES (G_GUINT64_CONSTANT (512) << 20)
 #define DEFAULT_ASYNC_DEPTH 3
 #define DEFAULT_DEVICE_ID -1
 #define DEFAULT_EXTRA FALSE
@@ -84,6 +88,10 @@ enum
   PROP_FRAME_MESSAGE,
   PROP_POOL_METHOD,
   PROP_FORCE_LIVE,
+  PROP_ALIGNMENT,
+  PROP_OFFSET,
+  PROP_MAX_OFFSET,
+  PROP_MAX_HISTORY_BYTES,
   PROP_ASYNC_DEPTH,
   PROP_DEVICE_ID,
   PROP_RESULTS_FILENAME,
@@ -203,6 +211,18 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
       gst_aggregator_set_force_live (GST_AGGREGATOR (self),
           g_value_get_boolean (value));
       break;
+    case PROP_ALIGNMENT:
+      self->alignment = g_value_get_enum (value);
+      break;
+    case PROP_OFFSET:
+      self->offset = g_value_get_int64 (value);
+      break;
+    case PROP_MAX_OFFSET:
+      self->max_offset = g_value_get_uint64 (value);
+      break;
+    case PROP_MAX_HISTORY_BYTES:
+      self->max_history_bytes = g_value_get_uint64 (value);
+      break;
     case PROP_ASYNC_DEPTH:
       self->async_depth = g_value_get_uint (value);
       break;
@@ -240,6 +260,7 @@ get_stats (GstHipVmaf * self)
   if (self->scorer != NULL)
     gst_hip_vmaf_scorer_stats (self->scorer, &stats);
   structure = gst_hip_vmaf_message_stats (&stats);
+  gst_hip_vmaf_waiting_stats (self, structure);
   g_clear_pointer (&stats.placement, gst_structure_free);
   g_clear_pointer (&stats.gpu_status, g_free);
   return structure;
@@ -294,6 +315,18 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_FORCE_LIVE:
       g_value_set_boolean (value,
           gst_aggregator_get_force_live (GST_AGGREGATOR (self)));
+      break;
+    case PROP_ALIGNMENT:
+      g_value_set_enum (value, self->alignment);
+      break;
+    case PROP_OFFSET:
+      g_value_set_int64 (value, self->offset);
+      break;
+    case PROP_MAX_OFFSET:
+      g_value_set_uint64 (value, self->max_offset);
+      break;
+    case PROP_MAX_HISTORY_BYTES:
+      g_value_set_uint64 (value, self->max_history_bytes);
       break;
     case PROP_ASYNC_DEPTH:
       g_value_set_uint (value, self->async_depth);
@@ -376,7 +409,8 @@ gst_hip_vmaf_start (GstAggregator * agg)
     config.threads = g_get_num_processors ();
   config.threads = MIN (config.threads, MAX_THREADS);
 
-  ok = gst_hip_vmaf_settings_read (self, &config)
+  ok = gst_hip_vmaf_waiting_check (self)
+      && gst_hip_vmaf_settings_read (self, &config)
       && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
       device_id, config.features);
   if (ok) {
@@ -385,6 +419,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
     set_scorer (self, gst_hip_vmaf_scorer_new (GST_ELEMENT (self), &config,
             &self->frame_message));
     self->pairing = gst_hip_vmaf_pairing_new ();
+    gst_hip_vmaf_waiting_start (self, config.features);
     gst_hip_vmaf_starvation_start (self);
   }
   gst_hip_vmaf_settings_clear (&config);
@@ -402,6 +437,7 @@ gst_hip_vmaf_stop (GstAggregator * agg)
   gst_hip_vmaf_scorer_stop (self->scorer, &self->ready);
   gst_hip_vmaf_drop_all (self);
   g_clear_pointer (&self->pairing, gst_hip_vmaf_pairing_free);
+  gst_hip_vmaf_waiting_stop (self);
   for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++)
     g_clear_pointer (&self->stream[side].format, gst_hip_vmaf_format_unref);
   gst_clear_event (&self->stream_start);
@@ -497,6 +533,10 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->subsample = DEFAULT_SUBSAMPLE;
   self->frame_message = DEFAULT_FRAME_MESSAGE;
   self->pool_method = DEFAULT_POOL_METHOD;
+  self->alignment = DEFAULT_ALIGNMENT;
+  self->offset = DEFAULT_OFFSET;
+  self->max_offset = DEFAULT_MAX_OFFSET;
+  self->max_history_bytes = DEFAULT_MAX_HISTORY_BYTES;
   self->async_depth = DEFAULT_ASYNC_DEPTH;
   self->device_id = DEFAULT_DEVICE_ID;
   self->results_filename = g_strdup (DEFAULT_RESULTS_FILENAME);
@@ -581,6 +621,29 @@ install_results_properties (GObjectClass * gobject_class, GParamFlags flags)
 }
 
 static void
+install_alignment_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  g_object_class_install_property (gobject_class, PROP_ALIGNMENT,
+      g_param_spec_enum ("alignment", "Alignment",
+          "How frames find their partners: by running time as it is, or less "
+          "offset", GST_TYPE_HIP_VMAF_ALIGNMENT_MODE, DEFAULT_ALIGNMENT,
+          flags));
+  g_object_class_install_property (gobject_class, PROP_OFFSET,
+      g_param_spec_int64 ("offset", "Offset",
+          "How late the distorted stream is, in nanoseconds; negative where the "
+          "reference is", G_MININT64 / 4, G_MAXINT64 / 4, DEFAULT_OFFSET,
+          flags));
+  g_object_class_install_property (gobject_class, PROP_MAX_OFFSET,
+      g_param_spec_uint64 ("max-offset", "Maximum offset",
+          "The greatest offset, either way, in nanoseconds: frames wait so long "
+          "for their partners", 0, G_MAXINT64 / 4, DEFAULT_MAX_OFFSET, flags));
+  g_object_class_install_property (gobject_class, PROP_MAX_HISTORY_BYTES,
+      g_param_spec_uint64 ("max-history-bytes", "Maximum history",
+          "Bytes that copies of waiting frames may take (with alignment)", 0,
+          G_MAXINT64, DEFAULT_MAX_HISTORY_BYTES, flags));
+}
+
+static void
 install_properties (GObjectClass * gobject_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
@@ -591,6 +654,7 @@ install_properties (GObjectClass * gobject_class)
   install_model_properties (gobject_class, ready);
   install_extra_properties (gobject_class, ready);
   install_results_properties (gobject_class, ready);
+  install_alignment_properties (gobject_class, ready);
   g_object_class_install_property (gobject_class, PROP_FEATURES,
       g_param_spec_string ("features", "Features",
           "Metrics to measure besides those that the models need, with their "
@@ -647,7 +711,8 @@ install_properties (GObjectClass * gobject_class)
           "slow), failed and scored; fps (scored pairs a second), backend, "
           "device and target in use, placement (each metric's backend), "
           "gpu-status (what became of the GPU), on a GPU platform, slots, "
-          "device-memory and device-memory-per-slot (bytes); threads",
+          "device-memory and device-memory-per-slot (bytes); threads; with "
+          "alignment alignment-offset (ns), history-bytes and history-limit",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -695,4 +760,5 @@ gst_hip_vmaf_class_init (GstHipVmafClass * klass)
   gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_POOL_METHOD, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_RESULTS_FORMAT, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_LOG_LEVEL, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_HIP_VMAF_ALIGNMENT_MODE, 0);
 }

@@ -9,6 +9,7 @@
 
 #include "enums.h"
 #include "gpu.h"
+#include "history.h"
 #include "pairing.h"
 #include "scorer.h"
 
@@ -41,6 +42,9 @@ typedef struct
   GstBuffer *held;              /* the last one taken, still on its pad; or NULL */
   GstClockTime held_pts;
   gboolean held_waits;          /* the pairing has it, or had */
+  gboolean held_copied;         /* as a copy */
+  gboolean has_reached;         /* whether anything had a running time since the last flush */
+  gint64 reached;               /* and then, the last one, or a gap's end; alignment only */
   gboolean timed;               /* whether a frame had a running time, ever in this run */
   gint64 earliest, latest;      /* and then, the first and the last of them */
   gint flushed;                 /* atomic: what is queued of it is to be dropped */
@@ -65,6 +69,9 @@ struct _GstHipVmaf
   GstHipVmafResultsFormat results_format;
   guint results_precision;
   GstHipVmafLogLevel log_level;
+  GstHipVmafAlignmentMode alignment;
+  gint64 offset;                /* ns, positive where the distorted stream is late */
+  guint64 max_offset, max_history_bytes;
   HvPoolMethod pool_method;
   gint frame_message;           /* atomic */
 
@@ -77,6 +84,10 @@ struct _GstHipVmaf
   GQueue ready;                 /* of GstHipVmafPair that wait for room in the meter */
   guint run_subsample, run_depth;
   gboolean run_remembers;       /* metrics need every pair, also those that get no scores */
+  GstHipVmafAlignmentMode run_alignment;
+  gint64 run_offset;            /* what running times of the distorted stream are late; ns */
+  GstHipVmafHistory *history;   /* NULL without alignment; written under the object lock */
+  gint history_was_full;        /* atomic */
   gint next_index;
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;
@@ -113,6 +124,25 @@ void gst_hip_vmaf_leave_unpaired (GstHipVmaf * self, GstHipVmafSide side,
 gboolean gst_hip_vmaf_apply_flush (GstHipVmaf * self);
 /* Drops everything that is in flight; the streaming thread is stopped. */
 void gst_hip_vmaf_drop_all (GstHipVmaf * self);
+
+/* Gives up the oldest pair that waits for room in the meter, counted as skipped; FALSE when there is
+ * none. */
+gboolean gst_hip_vmaf_skip_oldest (GstHipVmaf * self);
+
+/* waiting.c: frames that wait for their partners */
+/* Reads the settings; FALSE after an element error. */
+gboolean gst_hip_vmaf_waiting_check (GstHipVmaf * self);
+void gst_hip_vmaf_waiting_start (GstHipVmaf * self, const GPtrArray * features);
+void gst_hip_vmaf_waiting_stop (GstHipVmaf * self);
+/* Adds what `stats` says of it. Under the object lock. */
+void gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats);
+/* Gives the frame to the pairing; takes it. */
+void gst_hip_vmaf_wait (GstHipVmaf * self, GstHipVmafSide side,
+    GstHipVmafFrame * frame);
+/* With alignment: whether what was read of the stream is later than what was read of the other; and
+ * from which to read next, FALSE when neither is needed. */
+gboolean gst_hip_vmaf_is_ahead (GstHipVmaf * self, GstHipVmafSide side);
+gboolean gst_hip_vmaf_next_side (GstHipVmaf * self, GstHipVmafSide * side);
 
 /* pads.c: events and queries */
 gboolean gst_hip_vmaf_sink_event (GstAggregator * agg, GstAggregatorPad * pad,

@@ -152,7 +152,7 @@ add_frame (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame,
     if (!inside || frame->kind != GST_HIP_VMAF_FRAME_TIMED)
       return FALSE;
     frame->kind = GST_HIP_VMAF_FRAME_GAP;
-    gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+    gst_hip_vmaf_wait (self, side, frame);
     return TRUE;
   }
 
@@ -168,7 +168,7 @@ add_frame (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame,
     frame->kind = GST_HIP_VMAF_FRAME_UNTIMED;
   if (frame->kind == GST_HIP_VMAF_FRAME_TIMED)
     note_time (self, side, frame->time);
-  gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+  gst_hip_vmaf_wait (self, side, frame);
   return TRUE;
 }
 
@@ -225,7 +225,7 @@ drop_side (GstHipVmaf * self, GstHipVmafSide side)
 
   while (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame))
     gst_hip_vmaf_leave_unpaired (self, side, &frame);
-  stream->has_segment = FALSE;
+  stream->has_segment = stream->has_reached = FALSE;
   stream->last_pts = stream->last_duration = GST_CLOCK_TIME_NONE;
   gst_clear_buffer (&stream->held);
 }

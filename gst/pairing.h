@@ -33,6 +33,7 @@ typedef struct
 
   GstBuffer *buffer;            /* owned; NULL for a gap */
   gpointer format;              /* owned GstHipVmafFormat, see pictures.h; or NULL */
+  gboolean luma;                /* the buffer holds the luma alone, see history.h */
   GstClockTime pts;             /* the buffer's, or the one concluded for it */
   GstClockTime stream_time;
   gint64 utc;                   /* microseconds since 1970 when live, else 0 */

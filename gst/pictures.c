@@ -23,6 +23,9 @@ gst_hip_vmaf_format_new (const GstCaps * caps)
     self->format.chroma_shift_x = GST_VIDEO_FORMAT_INFO_W_SUB (finfo, 1);
     self->format.chroma_shift_y = GST_VIDEO_FORMAT_INFO_H_SUB (finfo, 1);
   }
+  gst_video_info_set_format (&self->luma, self->format.depth > 8 ?
+      GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8, self->format.width,
+      self->format.height);
   return self;
 }
 
@@ -216,6 +219,16 @@ gst_hip_vmaf_picture_map (HvPicture * picture, GstVideoFrame * frame,
   if (planes_are_readable (picture, &format->format))
     return TRUE;
   if (!copy_frame (frame, &format->info))
+    return FALSE;
+  fill_planes (picture, frame);
+  return TRUE;
+}
+
+gboolean
+gst_hip_vmaf_picture_map_luma (HvPicture * picture, GstVideoFrame * frame,
+    const GstHipVmafFormat * format, GstBuffer * buffer)
+{
+  if (!gst_video_frame_map (frame, &format->luma, buffer, GST_MAP_READ))
     return FALSE;
   fill_planes (picture, frame);
   return TRUE;

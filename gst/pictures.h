@@ -19,6 +19,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstVideoInfo info;
+  GstVideoInfo luma;            /* of the luma alone, packed */
   HvFormat format;
 } GstHipVmafFormat;
 
@@ -49,6 +50,11 @@ gchar *gst_hip_vmaf_format_fix (const GstHipVmafFormat * reference,
  * addresses of 16-bit samples, rows from bottom to top) is copied into one that it can. */
 gboolean gst_hip_vmaf_picture_map (HvPicture * picture, GstVideoFrame * frame,
     const GstHipVmafFormat * format, GstBuffer * buffer);
+
+/* The same for a buffer that holds the luma alone, laid out as format->luma, words without a shift;
+ * the picture has no other planes. */
+gboolean gst_hip_vmaf_picture_map_luma (HvPicture * picture,
+    GstVideoFrame * frame, const GstHipVmafFormat * format, GstBuffer * buffer);
 
 G_END_DECLS
 

@@ -177,7 +177,8 @@ gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
   HvPicture *pictures[] = { &pair->pair.reference, &pair->pair.distorted };
 
   for (guint i = 0; i < GST_HIP_VMAF_N_SIDES; i++) {
-    if (!gst_hip_vmaf_picture_map (pictures[i], &pair->frame[i],
+    if (!(frames[i]->luma ? gst_hip_vmaf_picture_map_luma :
+            gst_hip_vmaf_picture_map) (pictures[i], &pair->frame[i],
             frames[i]->format, frames[i]->buffer)) {
       gst_hip_vmaf_pair_free (pair);
       return NULL;
