@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows that adm_faults fails when the host's code has a mistake: builds it with one changed source
-at a time, and runs it on the emulator.
+"""Shows that faults.c fails when the host's code has a mistake: builds it with one changed source at
+a time, and runs it on the emulator.
 
   host_mutants.py ROOT BUILD EMULATOR LIBRARY...
 
-LIBRARY: adm_faults' own archive first, then what it is linked with. Speaks TAP.
+LIBRARY: the program's own archive first, then what it is linked with. Speaks TAP.
 """
 import json
 import os
@@ -16,66 +16,134 @@ import sys
 import tempfile
 
 ADM = "kernels/adm/adm_hip.c"
+VIF = "kernels/vif/vif_hip.c"
 ARENA = "kernels/hip/arena.c"
 STAGING = "kernels/hip/staging.c"
 DEVICE = "kernels/hip/device.c"
 MODULE = "kernels/hip/module.c"
 
 
-def dropped(source, line, once=False):
-    """A mutant without that statement; `once`: only where it first stands."""
-    return source, line, "(void)0;", once
+# A mutant: the metric that is run, the source, what stands there, what comes in its place, and
+# whether only where it first stands.
 
 
-MUTANTS = {
-    "what stays on the device is copied to memory that was not allocated": dropped(
-        ARENA, "if (!hv_arena_device(arena, bytes, out, error)) return FALSE;"),
-    "the buffer struct is copied before its memory is allocated": (
-        ADM, "!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error)",
-        "!make_buffers(m, i, error) || !make_memory(m, &m->slot[i], error)", False),
-    "the buffer struct holds a host pointer": (
-        ADM, ".totals = hv_device_pointer(slot->totals)", ".totals = (void *)slot->result", False),
-    "the pointers of a launch are exchanged": (
-        ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),",
-        "{hv_pointer(m->fixed_copy), hv_pointer(slot->buffers),", False),
-    "the struct itself is given to the launch, not its copy": (
-        ADM, "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),",
-        "{hv_pointer((uintptr_t)&m->slot[0].buffers), hv_pointer(m->fixed_copy),", False),
+def dropped(metric, source, line, once=False):
+    """A mutant without that statement."""
+    return metric, source, line, "(void)0;", once
+
+
+def mutants_of(metric, source):
+    """Those of what every metric does alike."""
+    pointers = "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),"
+    return {
+        "the buffer struct is copied before its memory is allocated": (
+            metric, source, "!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error)",
+            "!make_buffers(m, i, error) || !make_memory(m, &m->slot[i], error)", False),
+        "the buffer struct holds a host pointer": (
+            metric, source, ".totals = hv_device_pointer(slot->totals)",
+            ".totals = (void *)slot->result", False),
+        "a picture is named twice": (
+            metric, source, "hv_device_pointer(staged->plane[p][0].data)",
+            "hv_device_pointer(staged->plane[0][0].data)", False),
+        "the pointers of a launch are exchanged": (
+            metric, source, pointers,
+            "{hv_pointer(m->fixed_copy), hv_pointer(slot->buffers),", False),
+        "the struct itself is given to the launch, not its copy": (
+            metric, source, pointers,
+            "{hv_pointer((uintptr_t)&m->slot[0].buffers), hv_pointer(m->fixed_copy),", False),
+        "a picture's pitch and shift are exchanged": (
+            metric, source, "hv_u32(r->pitch), hv_u32(r->shift)",
+            "hv_u32(r->shift), hv_u32(r->pitch)", False),
+        "its memory is not released": dropped(metric, source, "hv_arena_free(m->arena);"),
+        "a failed instance is not destroyed": dropped(metric, source, "destroy(m);", True),
+    }
+
+
+ADM_MUTANTS = {
+    **mutants_of("adm", ADM),
     "totals are not cleared": (
-        ADM, "gboolean clean = slot->clean;", "gboolean clean = TRUE;", False),
+        "adm", ADM, "gboolean clean = slot->clean;", "gboolean clean = TRUE;", False),
+}
+
+VIF_MUTANTS = {
+    **mutants_of("vif", VIF),
+    "totals are not cleared": (
+        "vif", VIF, "|| !hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error)",
+        "", False),
+    "half of the totals are cleared": (
+        "vif", VIF, "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES,",
+        "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES / 2,", False),
+    "an image is too small": (
+        "vif", VIF, "samples * sizeof(uint16_t), &slot->image", "samples, &slot->image", False),
+    "both pictures share an image": (
+        "vif", VIF, "hv_device_pointer(slot->image[k][p])", "hv_device_pointer(slot->image[k][0])",
+        False),
+    "the logarithms are not copied whole": (
+        "vif", VIF, "HV_VIF_LOG_SIZE * sizeof *log_table", "HV_VIF_LOG_SIZE", False),
+    "another table is named as the logarithms": (
+        "vif", VIF, ".log_table = hv_device_pointer(m->log_table)",
+        ".log_table = hv_device_pointer(m->fixed_copy)", False),
+    "a launch has more arguments than its kernel": (
+        "vif", VIF, "scale ? 2 : G_N_ELEMENTS(arguments)", "G_N_ELEMENTS(arguments)", False),
+    "a launch that fails does not end the pair": (
+        "vif", VIF, "if (!launch(m, slot, staged, scale, error)) return FALSE;",
+        "launch(m, slot, staged, scale, error);", False),
+    "a row of tiles is left out": (
+        "vif", VIF, "hv_divide_up(m->plan.height[scale], HV_VIF_TILE_ROWS)",
+        "m->plan.height[scale] / HV_VIF_TILE_ROWS", False),
+    "the scales are measured in the wrong order": (
+        "vif", VIF, "m->kernel[scale],", "m->kernel[scale ^ 1],", False),
+    "the results do not come back": (
+        "vif", VIF,
+        "hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);",
+        "TRUE;", False),
+}
+
+# What all metrics stand on.
+HIP_MUTANTS = {
+    "what stays on the device is copied to memory that was not allocated": dropped(
+        "adm", ARENA, "if (!hv_arena_device(arena, bytes, out, error)) return FALSE;"),
     "nothing waits for the results": (
-        STAGING, "return hv_hip_event_wait(staging->hip, staging->slot[slot].end, error);",
+        "adm", STAGING, "return hv_hip_event_wait(staging->hip, staging->slot[slot].end, error);",
         "return TRUE;", False),
     "the end of a pair is not marked": (
-        STAGING, "return hv_hip_event_record(staging->hip, of->end, of->shown.stream, error);",
+        "adm", STAGING,
+        "return hv_hip_event_record(staging->hip, of->end, of->shown.stream, error);",
         "return TRUE;", False),
     "device memory is not released": dropped(
-        ARENA, "hv_hip_free(arena->hip, g_array_index(arena->device, HvDevice, i));"),
+        "adm", ARENA, "hv_hip_free(arena->hip, g_array_index(arena->device, HvDevice, i));"),
     "device memory is released twice": (
-        ARENA, "g_array_append_val(arena->device, *out);",
+        "adm", ARENA, "g_array_append_val(arena->device, *out);",
         "g_array_append_val(arena->device, *out); g_array_append_val(arena->device, *out);", False),
     "pinned memory is not released": dropped(
-        ARENA, "hv_hip_free_pinned(arena->hip, g_ptr_array_index(arena->pinned, i));"),
-    "the device is not let go of": dropped(ARENA, "hv_hip_unref(arena->hip);"),
-    "a metric's memory is not released": dropped(ADM, "hv_arena_free(m->arena);"),
+        "adm", ARENA, "hv_hip_free_pinned(arena->hip, g_ptr_array_index(arena->pinned, i));"),
+    "the device is not let go of": dropped("adm", ARENA, "hv_hip_unref(arena->hip);"),
     "nothing waits for what stays on the device": (
-        ARENA, "hv_hip_stream_wait(arena->hip, arena->stream, error);", "TRUE;", False),
-    "a failed instance is not destroyed": dropped(ADM, "destroy(m);", True),
-    "events are not released": dropped(STAGING, "hv_hip_event_free(staging->hip, slot->end);"),
+        "adm", ARENA, "hv_hip_stream_wait(arena->hip, arena->stream, error);", "TRUE;", False),
+    "events are not released": dropped(
+        "adm", STAGING, "hv_hip_event_free(staging->hip, slot->end);"),
     "streams are not released": dropped(
-        STAGING, "hv_hip_stream_free(staging->hip, slot->shown.stream);"),
-    "staged planes are not released": dropped(STAGING,
-                                              "hv_hip_free(staging->hip, slot->memory);"),
+        "adm", STAGING, "hv_hip_stream_free(staging->hip, slot->shown.stream);"),
+    "staged planes are not released": dropped(
+        "adm", STAGING, "hv_hip_free(staging->hip, slot->memory);"),
     "bounce buffers are not released": dropped(
-        STAGING, "hv_hip_free_pinned(staging->hip, slot->bounce);"),
-    "a failed staging pool is not released": dropped(STAGING, "hv_staging_free(staging);", True),
-    "a device whose kernels do not load is not closed": dropped(DEVICE, "hip_free(hip);", True),
+        "adm", STAGING, "hv_hip_free_pinned(staging->hip, slot->bounce);"),
+    "a failed staging pool is not released": dropped(
+        "adm", STAGING, "hv_staging_free(staging);", True),
+    "a device whose kernels do not load is not closed": dropped(
+        "adm", DEVICE, "hip_free(hip);", True),
     "modules are not unloaded": (
-        MODULE, "hip->runtime.module_unload(hip->modules[--hip->n_modules]);",
+        "adm", MODULE, "hip->runtime.module_unload(hip->modules[--hip->n_modules]);",
         "--hip->n_modules;", False),
     "an error of a launch is not told": (
-        MODULE, "return hv_hip_check(hip, status, HV_CALL(launch), info->name, error);",
+        "adm", MODULE, "return hv_hip_check(hip, status, HV_CALL(launch), info->name, error);",
         "return status >= 0;", False),
+}
+
+MUTANTS = {
+    **HIP_MUTANTS,
+    **{f"adm: {name}": mutant for name, mutant in ADM_MUTANTS.items()},
+    **{f"vif: {name}": mutant for name, mutant in VIF_MUTANTS.items()},
 }
 
 
@@ -111,7 +179,7 @@ def compile_source(root, build, source, text, output):
 
 def run_mutant(root, build, emulator, libraries, mutant):
     """How the driver ended, and what it said."""
-    source, old, new, once = mutant
+    metric, source, old, new, once = mutant
     with tempfile.TemporaryDirectory() as folder:
         changed = os.path.join(folder, "mutant.o")
         flags, compiler = compile_source(root, build, source,
@@ -126,7 +194,8 @@ def run_mutant(root, build, emulator, libraries, mutant):
                         *libraries[1:], "-Wl,--end-group", "-Wl,--wrap=hv_adm_deliver",
                         "-Wl,--wrap=g_try_malloc0", *packages, "-lm", "-ldl", "-pthread"],
                        cwd=build, check=True, capture_output=True, text=True)
-        done = subprocess.run(["sh", "-c", 'ulimit -c 0; exec "$0"', program], cwd=folder,
+        done = subprocess.run(["sh", "-c", 'ulimit -c 0; exec "$0" "$1"', program, metric],
+                              cwd=folder,
                               env={**os.environ, "HIPVMAF_RUNTIME": emulator,
                                    "HIP_EMULATOR_SEED": "1"},
                               capture_output=True, text=True, timeout=60, check=False)
