@@ -14,7 +14,7 @@ score=(python3 python3-gi gir1.2-gstreamer-1.0 gstreamer1.0-tools
        gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
        gstreamer1.0-plugins-ugly gstreamer1.0-libav)
 # The elements that the tests use, and what checks the code itself. The sanitizers come with gcc.
-test=(python3 python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gstreamer1.0-tools
+test=(python3 python3-gi python3-prometheus-client gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gstreamer1.0-tools
       gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly
       gstreamer1.0-libav g++ clang-format indent valgrind libc6-dbg)
 

@@ -13,7 +13,8 @@
  *
  * The fields of a message:
  *
- * - "type"         #G_TYPE_STRING  "frame" for one pair, "pooled" for the stream
+ * - "type"         #G_TYPE_STRING  "frame" for one pair, "pooled" for the stream, "interval" for
+ *                                  a stretch of it; "alert" and "recovered" have other fields
  * - "timestamp"    #G_TYPE_UINT64  the reference frame's PTS, in nanoseconds
  * - "stream-time"  #G_TYPE_UINT64  its stream time
  * - "running-time" #G_TYPE_UINT64  its running time
@@ -26,7 +27,8 @@
  *                                  "integer_adm2"
  *
  * The pooled message comes before EOS. Its timestamp is the last measured frame's and its
- * duration reaches from the first to the last.
+ * duration reaches from the first to the last. An interval message's scores are means; it has
+ * structures "min", "max", "harmonic-mean" and "p5" with the same fields.
  *
  * ## Example
  * |[
@@ -54,6 +56,12 @@ GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define DEFAULT_SUBSAMPLE 1
 #define DEFAULT_FRAME_MESSAGE FALSE
 #define DEFAULT_POOL_METHOD HV_POOL_MEAN
+#define DEFAULT_INTERVAL 0
+#define DEFAULT_ALERT_BELOW GST_HIP_VMAF_NO_ALERT
+#define DEFAULT_ALERT_DURATION GST_SECOND
+#define DEFAULT_ALERT_SCORE ""
+#define DEFAULT_METRICS_LOCATION ""
+#define DEFAULT_METRICS_LABELS ""
 #define DEFAULT_FORCE_LIVE FALSE
 #define DEFAULT_ALIGNMENT GST_HIP_VMAF_ALIGNMENT_NONE
 #define DEFAULT_OFFSET 0
@@ -87,6 +95,12 @@ enum
   PROP_SUBSAMPLE,
   PROP_FRAME_MESSAGE,
   PROP_POOL_METHOD,
+  PROP_INTERVAL,
+  PROP_ALERT_BELOW,
+  PROP_ALERT_DURATION,
+  PROP_ALERT_SCORE,
+  PROP_METRICS_LOCATION,
+  PROP_METRICS_LABELS,
   PROP_FORCE_LIVE,
   PROP_ALIGNMENT,
   PROP_OFFSET,
@@ -207,6 +221,24 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
     case PROP_POOL_METHOD:
       self->pool_method = g_value_get_enum (value);
       break;
+    case PROP_INTERVAL:
+      self->interval = g_value_get_uint64 (value);
+      break;
+    case PROP_ALERT_BELOW:
+      self->alert_below = g_value_get_double (value);
+      break;
+    case PROP_ALERT_DURATION:
+      self->alert_duration = g_value_get_uint64 (value);
+      break;
+    case PROP_ALERT_SCORE:
+      set_string (&self->alert_score, value);
+      break;
+    case PROP_METRICS_LOCATION:
+      set_string (&self->metrics_location, value);
+      break;
+    case PROP_METRICS_LABELS:
+      set_string (&self->metrics_labels, value);
+      break;
     case PROP_FORCE_LIVE:
       gst_aggregator_set_force_live (GST_AGGREGATOR (self),
           g_value_get_boolean (value));
@@ -261,8 +293,7 @@ get_stats (GstHipVmaf * self)
     gst_hip_vmaf_scorer_stats (self->scorer, &stats);
   structure = gst_hip_vmaf_message_stats (&stats);
   gst_hip_vmaf_waiting_stats (self, structure);
-  g_clear_pointer (&stats.placement, gst_structure_free);
-  g_clear_pointer (&stats.gpu_status, g_free);
+  gst_hip_vmaf_stats_clear (&stats);
   return structure;
 }
 
@@ -311,6 +342,24 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
       break;
     case PROP_POOL_METHOD:
       g_value_set_enum (value, self->pool_method);
+      break;
+    case PROP_INTERVAL:
+      g_value_set_uint64 (value, self->interval);
+      break;
+    case PROP_ALERT_BELOW:
+      g_value_set_double (value, self->alert_below);
+      break;
+    case PROP_ALERT_DURATION:
+      g_value_set_uint64 (value, self->alert_duration);
+      break;
+    case PROP_ALERT_SCORE:
+      g_value_set_string (value, self->alert_score);
+      break;
+    case PROP_METRICS_LOCATION:
+      g_value_set_string (value, self->metrics_location);
+      break;
+    case PROP_METRICS_LABELS:
+      g_value_set_string (value, self->metrics_labels);
       break;
     case PROP_FORCE_LIVE:
       g_value_set_boolean (value,
@@ -418,6 +467,11 @@ gst_hip_vmaf_start (GstAggregator * agg)
     reset_run (self);
     set_scorer (self, gst_hip_vmaf_scorer_new (GST_ELEMENT (self), &config,
             &self->frame_message));
+    ok = gst_hip_vmaf_settings_open_metrics (self);
+    if (!ok)
+      set_scorer (self, NULL);
+  }
+  if (ok) {
     self->pairing = gst_hip_vmaf_pairing_new ();
     gst_hip_vmaf_waiting_start (self, config.features);
     gst_hip_vmaf_starvation_start (self);
@@ -436,6 +490,7 @@ gst_hip_vmaf_stop (GstAggregator * agg)
   gst_hip_vmaf_starvation_stop (self);
   gst_hip_vmaf_scorer_stop (self->scorer, &self->ready);
   gst_hip_vmaf_drop_all (self);
+  g_clear_pointer (&self->metrics, gst_hip_vmaf_openmetrics_free);
   g_clear_pointer (&self->pairing, gst_hip_vmaf_pairing_free);
   gst_hip_vmaf_waiting_stop (self);
   for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++)
@@ -499,6 +554,9 @@ gst_hip_vmaf_finalize (GObject * object)
   g_free (self->model_filename);
   g_free (self->features);
   g_free (self->results_filename);
+  g_free (self->alert_score);
+  g_free (self->metrics_location);
+  g_free (self->metrics_labels);
   set_log_level (self, GST_HIP_VMAF_LOG_NONE);
   g_clear_pointer (&self->scorer, gst_hip_vmaf_scorer_unref);
   G_OBJECT_CLASS (gst_hip_vmaf_parent_class)->finalize (object);
@@ -537,6 +595,12 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->offset = DEFAULT_OFFSET;
   self->max_offset = DEFAULT_MAX_OFFSET;
   self->max_history_bytes = DEFAULT_MAX_HISTORY_BYTES;
+  self->interval = DEFAULT_INTERVAL;
+  self->alert_below = DEFAULT_ALERT_BELOW;
+  self->alert_duration = DEFAULT_ALERT_DURATION;
+  self->alert_score = g_strdup (DEFAULT_ALERT_SCORE);
+  self->metrics_location = g_strdup (DEFAULT_METRICS_LOCATION);
+  self->metrics_labels = g_strdup (DEFAULT_METRICS_LABELS);
   self->async_depth = DEFAULT_ASYNC_DEPTH;
   self->device_id = DEFAULT_DEVICE_ID;
   self->results_filename = g_strdup (DEFAULT_RESULTS_FILENAME);
@@ -644,6 +708,41 @@ install_alignment_properties (GObjectClass * gobject_class, GParamFlags flags)
 }
 
 static void
+install_monitor_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  g_object_class_install_property (gobject_class, PROP_INTERVAL,
+      g_param_spec_uint64 ("interval", "Interval",
+          "Post a message with mean, minimum, maximum, harmonic mean and 5th "
+          "percentile of every score for each such stretch of running time, in "
+          "nanoseconds (0 = none)", 0, G_MAXINT64, DEFAULT_INTERVAL, flags));
+  g_object_class_install_property (gobject_class, PROP_ALERT_BELOW,
+      g_param_spec_double ("alert-below", "Alert below",
+          "Post an alert message when the mean score over alert-duration is "
+          "below this, and a recovered message when it no longer is (the least "
+          "number = never)", -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_ALERT_BELOW,
+          flags));
+  g_object_class_install_property (gobject_class, PROP_ALERT_DURATION,
+      g_param_spec_uint64 ("alert-duration", "Alert duration",
+          "Over how long the score must be low in the mean, or no longer be, in "
+          "nanoseconds (0 = one frame is enough)", 0, G_MAXINT64,
+          DEFAULT_ALERT_DURATION, flags));
+  g_object_class_install_property (gobject_class, PROP_ALERT_SCORE,
+      g_param_spec_string ("alert-score", "Alert score",
+          "The score that alert-below is about, as messages name it (empty = "
+          "the first model's)", DEFAULT_ALERT_SCORE, flags));
+  g_object_class_install_property (gobject_class, PROP_METRICS_LOCATION,
+      g_param_spec_string ("metrics-location", "Metrics location",
+          "A file with counters and the last interval's figures (of 10 s where "
+          "interval is 0), in OpenMetrics' text format, rewritten once a "
+          "second; for node_exporter its name ends in .prom (empty = none)",
+          DEFAULT_METRICS_LOCATION, flags));
+  g_object_class_install_property (gobject_class, PROP_METRICS_LABELS,
+      g_param_spec_string ("metrics-labels", "Metrics labels",
+          "Labels for what is in that file, besides the element's name: "
+          "channel=one,site=paris", DEFAULT_METRICS_LABELS, flags));
+}
+
+static void
 install_properties (GObjectClass * gobject_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
@@ -655,6 +754,7 @@ install_properties (GObjectClass * gobject_class)
   install_extra_properties (gobject_class, ready);
   install_results_properties (gobject_class, ready);
   install_alignment_properties (gobject_class, ready);
+  install_monitor_properties (gobject_class, ready);
   g_object_class_install_property (gobject_class, PROP_FEATURES,
       g_param_spec_string ("features", "Features",
           "Metrics to measure besides those that the models need, with their "
@@ -710,7 +810,8 @@ install_properties (GObjectClass * gobject_class)
           "ref-unpaired, dist-unpaired, pairs flushed, skipped (live and too "
           "slow), failed and scored; fps (scored pairs a second), backend, "
           "device and target in use, placement (each metric's backend), "
-          "gpu-status (what became of the GPU), on a GPU platform, slots, "
+          "gpu-status (what became of the GPU), interval (the last interval "
+          "message), alert (whether the score is low), on a GPU platform, slots, "
           "device-memory and device-memory-per-slot (bytes); threads; with "
           "alignment alignment-offset (ns), history-bytes and history-limit",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

@@ -10,6 +10,7 @@
 #include "enums.h"
 #include "gpu.h"
 #include "history.h"
+#include "openmetrics.h"
 #include "pairing.h"
 #include "scorer.h"
 
@@ -74,9 +75,13 @@ struct _GstHipVmaf
   guint64 max_offset, max_history_bytes;
   HvPoolMethod pool_method;
   gint frame_message;           /* atomic */
+  guint64 interval, alert_duration;
+  gdouble alert_below;
+  gchar *alert_score, *metrics_location, *metrics_labels;
 
   /* The run. The pointer is written under the object lock; it stays after READY for `stats`. */
   GstHipVmafScorer *scorer;
+  GstHipVmafOpenMetrics *metrics;       /* or NULL */
 
   /* The streaming thread's. */
   GstHipVmafPairing *pairing;

@@ -70,6 +70,80 @@ gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
   return structure;
 }
 
+static GstStructure *
+pooled_values (const HvPool * pool, const gchar * name, HvPoolMethod method)
+{
+  GstStructure *structure = gst_structure_new_empty (name);
+
+  for (guint i = 0; i < hv_pool_size (pool); i++)
+    set_double (structure, hv_pool_name (pool, i),
+        hv_pool_value (pool, i, method));
+  return structure;
+}
+
+static GstStructure *
+percentiles (HvPool * pool, const gchar * name, gdouble percent)
+{
+  GstStructure *structure = gst_structure_new_empty (name);
+
+  for (guint i = 0; i < hv_pool_size (pool); i++)
+    set_double (structure, hv_pool_name (pool, i),
+        hv_pool_percentile (pool, i, percent));
+  return structure;
+}
+
+/* Takes `values`; its name is the field's. */
+static void
+set_values (GstStructure * structure, GstStructure * values)
+{
+  GValue gvalue = G_VALUE_INIT;
+
+  g_value_init (&gvalue, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&gvalue, values);
+  gst_structure_take_value (structure, gst_structure_get_name (values),
+      &gvalue);
+}
+
+GstStructure *
+gst_hip_vmaf_message_interval (const GstHipVmafTimes * times, guint64 frames,
+    gint64 utc, HvPool * pool)
+{
+  GstStructure *structure = new_message ("interval", times);
+
+  gst_structure_set (structure, "frames", G_TYPE_UINT64, frames, NULL);
+  if (utc != 0)
+    set_utc (structure, utc);
+  for (guint i = 0; i < hv_pool_size (pool); i++)
+    set_double (structure, hv_pool_name (pool, i),
+        hv_pool_value (pool, i, HV_POOL_MEAN));
+  set_values (structure, pooled_values (pool, "min", HV_POOL_MIN));
+  set_values (structure, pooled_values (pool, "max", HV_POOL_MAX));
+  set_values (structure, pooled_values (pool, "harmonic-mean",
+          HV_POOL_HARMONIC));
+  set_values (structure, percentiles (pool, "p5", 5));
+  return structure;
+}
+
+GstStructure *
+gst_hip_vmaf_message_alert (const GstHipVmafTimes * times, gboolean raised,
+    const gchar * name, gdouble mean, gdouble below, guint frames)
+{
+  GstStructure *structure = new_message (raised ? "alert" : "recovered", times);
+
+  gst_structure_set (structure, "frames", G_TYPE_UINT64, (guint64) frames,
+      "name", G_TYPE_STRING, name, "alert-below", G_TYPE_DOUBLE, below, NULL);
+  set_double (structure, name, mean);
+  return structure;
+}
+
+void
+gst_hip_vmaf_stats_clear (GstHipVmafStats * stats)
+{
+  g_clear_pointer (&stats->gpu_status, g_free);
+  g_clear_pointer (&stats->placement, gst_structure_free);
+  g_clear_pointer (&stats->interval, gst_structure_free);
+}
+
 GstStructure *
 gst_hip_vmaf_message_stats (const GstHipVmafStats * stats)
 {
@@ -95,6 +169,12 @@ gst_hip_vmaf_message_stats (const GstHipVmafStats * stats)
   if (stats->placement != NULL)
     gst_structure_set (structure,
         "placement", GST_TYPE_STRUCTURE, stats->placement, NULL);
+  if (stats->interval != NULL)
+    gst_structure_set (structure,
+        "interval", GST_TYPE_STRUCTURE, stats->interval, NULL);
+  if (stats->alert != GST_HIP_VMAF_ALERT_NONE)
+    gst_structure_set (structure, "alert", G_TYPE_BOOLEAN,
+        stats->alert == GST_HIP_VMAF_ALERT_RAISED, NULL);
   if (stats->slots > 0)
     gst_structure_set (structure,
         "platform", G_TYPE_STRING, stats->platform,

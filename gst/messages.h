@@ -18,6 +18,13 @@ typedef struct
   GstClockTime timestamp, stream_time, running_time, duration;
 } GstHipVmafTimes;
 
+typedef enum
+{
+  GST_HIP_VMAF_ALERT_NONE,      /* is not asked for */
+  GST_HIP_VMAF_ALERT_CLEAR,
+  GST_HIP_VMAF_ALERT_RAISED
+} GstHipVmafAlertState;
+
 typedef struct
 {
   guint64 pairs;                /* frames that found their partner */
@@ -35,7 +42,13 @@ typedef struct
   guint slots;                  /* on the GPU */
   guint64 device_memory;        /* bytes, in all slots and what they share */
   guint threads;
+  gint64 scored_utc;            /* when the last score came: microseconds since 1970, or 0 */
+  GstStructure *interval;       /* message of the last interval; the caller's, or NULL */
+  GstHipVmafAlertState alert;
 } GstHipVmafStats;
+
+/* Frees what is the caller's. */
+void gst_hip_vmaf_stats_clear (GstHipVmafStats * stats);
 
 /* scores[i] goes under names[i]; `timecode` may be NULL; `utc` in microseconds since 1970, 0 to
  * leave it out. The caller owns what is returned. */
@@ -45,6 +58,15 @@ GstStructure *gst_hip_vmaf_message_frame (const GstHipVmafTimes * times,
 
 GstStructure *gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
     const HvPool * pool, HvAggregates * aggregates, HvPoolMethod method);
+
+/* The pool keeps its values; `utc` as above, of the first frame. */
+GstStructure *gst_hip_vmaf_message_interval (const GstHipVmafTimes * times,
+    guint64 frames, gint64 utc, HvPool * pool);
+
+/* The mean of the score of that name is below `below`, or no longer. */
+GstStructure *gst_hip_vmaf_message_alert (const GstHipVmafTimes * times,
+    gboolean raised, const gchar * name, gdouble mean, gdouble below,
+    guint frames);
 
 GstStructure *gst_hip_vmaf_message_stats (const GstHipVmafStats * stats);
 

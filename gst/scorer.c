@@ -21,6 +21,8 @@ struct _GstHipVmafScorer
   const gint *frame_message;    /* inside element */
   GstHipVmafScorerConfig config;
 
+  GstHipVmafMonitor *monitor;   /* has a lock of its own */
+
   HvMeter *meter;               /* written by the streaming thread under lock */
   HvFormat format;              /* that the meter was made for */
   gboolean has_measured, pooled;
@@ -62,8 +64,8 @@ typedef struct
   GArray *row;                  /* of gdouble: those */
 } Listener;
 
-static GstHipVmafScorer *
-scorer_ref (GstHipVmafScorer * scorer)
+GstHipVmafScorer *
+gst_hip_vmaf_scorer_ref (GstHipVmafScorer * scorer)
 {
   g_atomic_ref_count_inc (&scorer->refs);
   return scorer;
@@ -79,6 +81,7 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
   hv_models_unref (scorer->config.models);
   gst_hip_vmaf_results_file_free (scorer->config.results);
   hv_pool_free (scorer->pool);
+  gst_hip_vmaf_monitor_free (scorer->monitor);
   hv_aggregates_free (scorer->aggregates);
   hv_lock_clear (&scorer->lock);
   g_free (scorer);
@@ -125,11 +128,13 @@ gst_hip_vmaf_scorer_new (GstElement * element,
   scorer->frame_message = frame_message;
   scorer->config = *config;
   memset (&config->gpu, 0, sizeof (config->gpu));
+  memset (&config->monitor, 0, sizeof (config->monitor));
   config->results = NULL;
   g_ptr_array_ref (config->features);
   hv_models_ref (config->models);
   hv_lock_init (&scorer->lock);
   scorer->pool = hv_pool_new ();
+  scorer->monitor = gst_hip_vmaf_monitor_new (element, &scorer->config.monitor);
   scorer->aggregates = hv_aggregates_new ();
   if (scorer->config.results != NULL)
     gst_hip_vmaf_results_file_set_aggregates (scorer->config.results,
@@ -259,6 +264,7 @@ on_scored (gpointer user, gpointer owner, const double *metrics)
   hv_pool_add (scorer->pool, names, scores, listener->names->len);
   scorer->stats.scored++;
   scorer->last_us = g_get_monotonic_time ();
+  scorer->stats.scored_utc = g_get_real_time ();
   scorer->last = pair->times;
   scorer->last_time = pair->time;
   if (pair->flushes == scorer->flushes) {
@@ -269,6 +275,8 @@ on_scored (gpointer user, gpointer owner, const double *metrics)
   hv_unlock (&scorer->lock);
 
   write_results (listener, pair->index);
+  gst_hip_vmaf_monitor_add (scorer->monitor, &pair->times, pair->time,
+      pair->utc, names, scores, listener->names->len);
   if (g_atomic_int_get (scorer->frame_message))
     gst_element_post_message (scorer->element,
         gst_message_new_element (GST_OBJECT (scorer->element),
@@ -442,7 +450,10 @@ set_scores (Listener * listener, HvMeter * meter, GError ** error)
   g_array_set_size (listener->scores, listener->names->len);
   listener->predictor = hv_predictor_new (config->models, metrics,
       listener->n_metrics, error);
-  return listener->predictor != NULL;
+  return listener->predictor != NULL
+      && gst_hip_vmaf_monitor_begin (listener->scorer->monitor,
+      (const gchar * const *) listener->names->pdata, listener->names->len,
+      error);
 }
 
 static void
@@ -556,7 +567,7 @@ make_meter (GstHipVmafScorer * scorer, const HvFormat * format, GError ** error)
   Listener *listener = g_new0 (Listener, 1);
   HvMeter *meter;
 
-  listener->scorer = scorer_ref (scorer);
+  listener->scorer = gst_hip_vmaf_scorer_ref (scorer);
   gst_object_ref (scorer->element);
   meter = choose_meter (scorer, format, listener, error);
   if (meter == NULL) {
@@ -590,6 +601,7 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
   if (scorer->meter != NULL && !same_format (&scorer->format, &pair->format)) {
     if (!hv_meter_drain (scorer->meter, TRUE, wait ? -1 : 0))
       return GST_HIP_VMAF_SUBMIT_LATER;
+    gst_hip_vmaf_monitor_end (scorer->monitor);
     free_meter (scorer);
   }
   if (scorer->meter == NULL && !make_meter (scorer, &pair->format, error))
@@ -666,6 +678,7 @@ gst_hip_vmaf_scorer_finish (GstHipVmafScorer * scorer, HvPoolMethod method)
 
   if (scorer->meter != NULL && !hv_meter_drain (scorer->meter, TRUE, -1))
     return FALSE;
+  gst_hip_vmaf_monitor_end (scorer->monitor);
   if (scorer->config.results != NULL)
     gst_hip_vmaf_results_file_complete (scorer->config.results);
   structure = pooled_message (scorer, method);
@@ -687,6 +700,8 @@ gst_hip_vmaf_scorer_drop (GstHipVmafScorer * scorer)
   scorer->has_times = FALSE;
   scorer->flushes++;
   hv_unlock (&scorer->lock);
+  if (scorer->meter != NULL)
+    gst_hip_vmaf_monitor_end (scorer->monitor);
 }
 
 static gint64
@@ -716,8 +731,10 @@ gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs)
     }
     break;
   }
-  if (scorer->meter != NULL)
-    hv_meter_drain (scorer->meter, TRUE, time_left (end));
+  /* Where an application holds a message up, one more would be held up, too. */
+  if (scorer->meter != NULL
+      && hv_meter_drain (scorer->meter, TRUE, time_left (end)))
+    gst_hip_vmaf_monitor_end (scorer->monitor);
   free_meter (scorer);
   if (scorer->config.results != NULL)
     gst_hip_vmaf_results_file_close (scorer->config.results);
@@ -761,4 +778,5 @@ gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer, GstHipVmafStats * stats)
     stats->fps = stats->scored * (gdouble) G_USEC_PER_SEC
         / (scorer->last_us - scorer->first_us);
   hv_unlock (&scorer->lock);
+  gst_hip_vmaf_monitor_stats (scorer->monitor, stats);
 }

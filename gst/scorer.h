@@ -13,6 +13,7 @@
 
 #include "gpu.h"
 #include "messages.h"
+#include "monitor.h"
 #include "pairing.h"
 #include "pictures.h"
 #include "resultsfile.h"
@@ -58,6 +59,7 @@ typedef struct
   guint extras;                 /* a bit for each that has its field */
   GstHipVmafGpu gpu;            /* taken from here */
   GstHipVmafResultsFile *results;       /* taken from here; NULL for none */
+  GstHipVmafMonitorConfig monitor;      /* taken from here */
 } GstHipVmafScorerConfig;
 
 typedef enum
@@ -81,6 +83,7 @@ GstHipVmafScorer *gst_hip_vmaf_scorer_new (GstElement * element,
  * second, ends the meter and completes the results file; the statistics stay. Returns within 0.7
  * seconds and the time that the file takes. Takes out of `pairs` those that were submitted. */
 void gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs);
+GstHipVmafScorer *gst_hip_vmaf_scorer_ref (GstHipVmafScorer * scorer);
 void gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer);
 
 /* While set, nothing here waits. */
@@ -117,7 +120,7 @@ void gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member,
 #define GST_HIP_VMAF_COUNT(scorer, member, n) \
     gst_hip_vmaf_scorer_count (scorer, G_STRUCT_OFFSET (GstHipVmafStats, member), n)
 
-/* Also gives the caller stats->gpu_status and stats->placement. */
+/* The caller clears what it gets. */
 void gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer,
     GstHipVmafStats * stats);
 

@@ -8,6 +8,9 @@
 
 #define GST_CAT_DEFAULT gst_hip_vmaf_debug
 
+/* Of the windows whose figures go to metrics-location, where no interval is asked for. */
+#define METRICS_INTERVAL (10 * GST_SECOND)
+
 static gchar *
 list_metrics (void)
 {
@@ -116,6 +119,48 @@ read_features (GstHipVmaf * self, GstHipVmafScorerConfig * config)
   return ok && check_features (self, config->features);
 }
 
+/* What of the monitor's settings makes no sense is an error where it would keep an alert from
+ * coming, else a warning. */
+static gboolean
+check_monitor (GstHipVmaf * self, const GstHipVmafScorerConfig * config)
+{
+  gboolean alerts = config->monitor.alert_below > GST_HIP_VMAF_NO_ALERT;
+  gboolean named = config->monitor.alert_score[0] != '\0';
+  guint n_models;
+
+  hv_models_score_names (config->models, &n_models);
+  if (alerts && !named && n_models == 0) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("alert-below watches the first model's score, and model-filename is "
+            "empty. Name the score to watch, for example "
+            "alert-score=integer_adm2."), (NULL));
+    return FALSE;
+  }
+  if (named && !alerts)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("alert-score has no effect without alert-below."), (NULL));
+  return TRUE;
+}
+
+static gboolean
+read_monitor (GstHipVmaf * self, GstHipVmafScorerConfig * whole)
+{
+  GstHipVmafMonitorConfig *config = &whole->monitor;
+
+  GST_OBJECT_LOCK (self);
+  config->interval = self->interval;
+  config->silent = FALSE;
+  if (config->interval == 0 && self->metrics_location[0] != '\0') {
+    config->interval = METRICS_INTERVAL;
+    config->silent = TRUE;
+  }
+  config->alert_below = self->alert_below;
+  config->alert_duration = self->alert_duration;
+  config->alert_score = g_strdup (self->alert_score);
+  GST_OBJECT_UNLOCK (self);
+  return check_monitor (self, whole);
+}
+
 /* From the thread that writes. */
 static void
 on_results_failed (gpointer user, const GError * error)
@@ -173,14 +218,50 @@ gboolean
 gst_hip_vmaf_settings_read (GstHipVmaf * self, GstHipVmafScorerConfig * config)
 {
   return read_models (self, config) && read_features (self, config)
-      && open_results (self, config);
+      && read_monitor (self, config) && open_results (self, config);
 }
 
 void
 gst_hip_vmaf_settings_clear (GstHipVmafScorerConfig * config)
 {
   gst_hip_vmaf_gpu_clear (&config->gpu);
+  g_clear_pointer (&config->monitor.alert_score, g_free);
   g_clear_pointer (&config->results, gst_hip_vmaf_results_file_free);
   g_clear_pointer (&config->features, g_ptr_array_unref);
   g_clear_pointer (&config->models, hv_models_unref);
+}
+
+gboolean
+gst_hip_vmaf_settings_open_metrics (GstHipVmaf * self)
+{
+  GError *error = NULL;
+  gchar *location, *text, *labels;
+
+  GST_OBJECT_LOCK (self);
+  location = g_strdup (self->metrics_location);
+  text = g_strdup (self->metrics_labels);
+  GST_OBJECT_UNLOCK (self);
+  g_strstrip (text);
+  labels = gst_hip_vmaf_openmetrics_labels (GST_OBJECT_NAME (self), text,
+      &error);
+  if (labels != NULL && location[0] != '\0')
+    self->metrics = gst_hip_vmaf_openmetrics_new (GST_ELEMENT (self),
+        self->scorer, location, labels, &error);
+  else if (labels != NULL && text[0] != '\0')
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("metrics-labels has no effect without metrics-location."), (NULL));
+  if (labels == NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s.", error->message),
+        (NULL));
+  else if (error != NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("metrics-location=%s: %s. "
+            "It takes the path of a file in a folder that exists and can be "
+            "written to.", location, error->message), (NULL));
+  g_free (location);
+  g_free (text);
+  g_free (labels);
+  if (error == NULL)
+    return TRUE;
+  g_error_free (error);
+  return FALSE;
 }

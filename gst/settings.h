@@ -17,6 +17,10 @@ gboolean gst_hip_vmaf_settings_read (GstHipVmaf * self,
 /* Gives up what the config still holds. */
 void gst_hip_vmaf_settings_clear (GstHipVmafScorerConfig * config);
 
+/* The file of metrics, if there is to be one, of the scorer that the element has. FALSE after an
+ * element error. */
+gboolean gst_hip_vmaf_settings_open_metrics (GstHipVmaf * self);
+
 G_END_DECLS
 
 #endif

@@ -1,33 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pooling in constant memory: sums and extremes of each score. */
+ * Pooling: sums and extremes of each score, and its values where percentiles are wanted. */
 #include "pool.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Entry {
     char *name;
     guint64 frames;
     double min, max, sum, inverse_sum;
+    GArray *values; /* of double; NULL where none are kept */
 } Entry;
 
 struct HvPool {
     GArray *entries;
     GHashTable *index; /* name (an entry's) -> position + 1 */
+    gboolean keeps;
 };
 
 static void entry_clear(gpointer data)
 {
-    g_free(((Entry *)data)->name);
+    Entry *entry = data;
+    g_free(entry->name);
+    if (entry->values)
+        g_array_unref(entry->values);
 }
 
 HvPool *hv_pool_new(void)
 {
-    HvPool *pool = g_new(HvPool, 1);
+    HvPool *pool = g_new0(HvPool, 1);
     pool->entries = g_array_new(FALSE, TRUE, sizeof(Entry));
     g_array_set_clear_func(pool->entries, entry_clear);
     pool->index = g_hash_table_new(g_str_hash, g_str_equal);
+    return pool;
+}
+
+HvPool *hv_pool_new_keeping(void)
+{
+    HvPool *pool = hv_pool_new();
+    pool->keeps = TRUE;
     return pool;
 }
 
@@ -59,7 +72,9 @@ static Entry *entry_for(HvPool *pool, const char *name, unsigned hint)
         return entry_at(pool, hint);
     unsigned position = GPOINTER_TO_UINT(g_hash_table_lookup(pool->index, name));
     if (!position) {
-        Entry entry = {g_strdup(name)};
+        Entry entry = {.name = g_strdup(name)};
+        if (pool->keeps)
+            entry.values = g_array_new(FALSE, FALSE, sizeof(double));
         g_array_append_val(pool->entries, entry);
         position = pool->entries->len;
         g_hash_table_insert(pool->index, entry.name, GUINT_TO_POINTER(position));
@@ -81,6 +96,8 @@ void hv_pool_add(HvPool *pool, const char *const *names, const double *scores, u
         entry->sum += score;
         entry->inverse_sum += 1 / (score + 1);
         entry->frames++;
+        if (entry->values)
+            g_array_append_val(entry->values, score);
     }
 }
 
@@ -114,4 +131,25 @@ double hv_pool_value(const HvPool *pool, unsigned i, HvPoolMethod method)
     default:
         return entry->sum / entry->frames;
     }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double hv_pool_percentile(HvPool *pool, unsigned i, double percent)
+{
+    Entry *entry = entry_at(pool, i);
+    if (!entry->frames)
+        return NAN;
+    double *values = (double *)entry->values->data;
+    qsort(values, entry->frames, sizeof(double), compare);
+    double at = (entry->frames - 1) * (percent / 100), part = at - floor(at);
+    guint64 below = (guint64)at, above = MIN(below + 1, entry->frames - 1);
+    if (part == 0 || values[below] == values[above]) /* infinite ones, too */
+        return values[below];
+    double step = values[above] - values[below];
+    return part < 0.5 ? values[below] + step * part : values[above] - step * (1 - part);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pooling over the frames of a stream, per score name, in constant memory. */
+ * Pooling over the frames of a stream, per score name. */
 #ifndef HV_POOL_H
 #define HV_POOL_H
 
@@ -16,7 +16,10 @@ typedef enum HvPoolMethod {
 
 typedef struct HvPool HvPool;
 
+/* In constant memory, a few sums for each name; `keeping`, 8 bytes more for each score that is
+ * added. */
 HvPool *hv_pool_new(void);
+HvPool *hv_pool_new_keeping(void);
 void hv_pool_free(HvPool *pool);
 void hv_pool_clear(HvPool *pool);
 
@@ -33,5 +36,11 @@ guint64 hv_pool_frames(const HvPool *pool, unsigned i);
  * harmonic is n / sum(1 / (score + 1)) - 1. A score that is not a number is left out; NAN where no
  * frame has counted. */
 double hv_pool_value(const HvPool *pool, unsigned i, HvPoolMethod method);
+
+/* The percentile, 0 to 100: of the n values in ascending order that at (n - 1) * percent / 100,
+ * counted from 0, on the straight line between its neighbours, reckoned from the nearer one
+ * (numpy.percentile's default, method "linear"). For pools that keep; NAN where no frame has
+ * counted. */
+double hv_pool_percentile(HvPool *pool, unsigned i, double percent);
 
 #endif

@@ -60,10 +60,17 @@ any_string (GRand * random, const gchar * name)
   const gchar *const results[] = { results_path, results_path, "",
     "/nowhere/results", "/", NULL
   };
+  static const gchar *const scores[] = { "", "score", "integer_adm2", "no-such",
+    ",", NULL
+  };
+  static const gchar *const labels[] = { "", "a=b,c=", "a", "pad=b", ",", NULL
+  };
   guint i = g_rand_int_range (random, 0, 6);
 
   return g_str_equal (name, "model-filename") ? models[i]
-      : g_str_equal (name, "features") ? features[i] : results[i];
+      : g_str_equal (name, "features") ? features[i]
+      : g_str_equal (name, "alert-score") ? scores[i]
+      : g_str_equal (name, "metrics-labels") ? labels[i] : results[i];
 }
 
 static void
@@ -84,6 +91,10 @@ any_value (GRand * random, GParamSpec * spec, GValue * value)
   } else if (G_IS_PARAM_SPEC_UINT64 (spec)) {
     g_value_set_uint64 (value, g_rand_int_range (random, 0, 3) * FRAME_MS
         * GST_MSECOND);
+  } else if (G_IS_PARAM_SPEC_DOUBLE (spec)) {
+    g_value_set_double (value, g_rand_boolean (random) ?
+        G_PARAM_SPEC_DOUBLE (spec)->minimum : g_rand_double_range (random, -1,
+            101));
   } else if (G_IS_PARAM_SPEC_ENUM (spec)) {
     GEnumClass *klass = G_PARAM_SPEC_ENUM (spec)->enum_class;
 

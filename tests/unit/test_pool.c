@@ -85,6 +85,51 @@ static void test_names(void)
     hv_pool_free(pool);
 }
 
+/* Figures worked out by hand; in whatever order the values come, and again when more have come. */
+static void test_percentiles(void)
+{
+    const double odd[] = {9, 1, NAN, 4, 7, 2}, even[] = {10, 40, 20, 30};
+    HvPool *pool = hv_pool_new_keeping();
+    hv_pool_add(pool, names, &odd[2], 1);
+    g_assert_true(isnan(hv_pool_percentile(pool, 0, 50)));
+    hv_pool_add(pool, names, odd, 1);
+    for (unsigned percent = 0; percent <= 100; percent += 5)
+        g_assert_cmpfloat(hv_pool_percentile(pool, 0, percent), ==, 9);
+    for (unsigned i = 1; i < G_N_ELEMENTS(odd); i++)
+        hv_pool_add(pool, names, &odd[i], 1);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 0), ==, 1);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 5), ==, 1 + 1 * (4 * 0.05));
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 50), ==, 4);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 95), ==, 9 - 2 * (1 - (4 * 0.95 - 3)));
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 100), ==, 9);
+    g_assert_cmpfloat(hv_pool_value(pool, 0, HV_POOL_MEAN), ==, 23.0 / 5);
+
+    hv_pool_clear(pool);
+    for (unsigned i = 0; i < G_N_ELEMENTS(even); i++)
+        hv_pool_add(pool, names, &even[i], 1);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 50), ==, 25);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 5), ==, 10 + 10 * (3 * 0.05));
+
+    /* Rounding shows from which neighbour it is reckoned: 0.27999999999999997 from the other. */
+    const double two[] = {0.7, 0.1};
+    hv_pool_clear(pool);
+    for (unsigned i = 0; i < G_N_ELEMENTS(two); i++)
+        hv_pool_add(pool, names, &two[i], 1);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 30), ==, 0.28);
+    hv_pool_free(pool);
+}
+
+static void test_infinite_percentiles(void)
+{
+    const double scores[] = {INFINITY, 1, INFINITY, INFINITY};
+    HvPool *pool = hv_pool_new_keeping();
+    for (unsigned i = 0; i < G_N_ELEMENTS(scores); i++)
+        hv_pool_add(pool, names, &scores[i], 1);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 0), ==, 1);
+    g_assert_cmpfloat(hv_pool_percentile(pool, 0, 90), ==, INFINITY);
+    hv_pool_free(pool);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -92,5 +137,7 @@ int main(int argc, char **argv)
     g_test_add_func("/pool/frame-order", test_frame_order);
     g_test_add_func("/pool/not-numbers", test_not_numbers);
     g_test_add_func("/pool/names", test_names);
+    g_test_add_func("/pool/percentiles", test_percentiles);
+    g_test_add_func("/pool/infinite-percentiles", test_infinite_percentiles);
     return g_test_run();
 }
