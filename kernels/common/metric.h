@@ -99,6 +99,7 @@ typedef struct HvMetricInfo {
     const HvAggregate *aggregate; /* NULL where it has none */
     const HvMetricOps *cpu;
     const HvMetricOps *hip; /* NULL where the metric has no kernels */
+    const char *image;      /* the file with its kernels, without its suffix; NULL: as `name` */
 } HvMetricInfo;
 
 /* Every metric there is, NULL-terminated: the one place that names them all (metrics.c). */

@@ -4,12 +4,17 @@
 #include "metric.h"
 
 #include "kernels/adm/adm.h"
+#include "kernels/moment/moment.h"
 #include "kernels/motion/motion.h"
+#include "kernels/psnr/psnr.h"
 #include "kernels/vif/vif.h"
 
 #include <string.h>
 
-const HvMetricInfo *const hv_metrics[] = {&hv_adm_info, &hv_vif_info, &hv_motion_info, NULL};
+const HvMetricInfo *const hv_metrics[] = {
+    &hv_adm_info,    &hv_vif_info, &hv_motion_info, &hv_psnr_info, &hv_float_psnr_info,
+    &hv_moment_info, NULL,
+};
 
 static void feature_free(gpointer data)
 {

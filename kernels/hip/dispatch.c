@@ -33,7 +33,7 @@ static gboolean has_image(const char *name)
 gboolean hv_hip_supports_from(const HvMetricInfo *const *metrics, const char *metric)
 {
     const HvMetricInfo *info = find_metric(metrics, metric);
-    return info && info->hip && has_image(metric);
+    return info && info->hip && has_image(info->image ? info->image : info->name);
 }
 
 gboolean hv_hip_supports(const char *metric)

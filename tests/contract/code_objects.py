@@ -25,13 +25,19 @@ LDS_LIMIT = 65536   # of shared memory that a block can have on every target
 ABI_VERSION = 2     # code object version 4, which ROCm 5 to 7 load
 
 # What each kernel takes, in order. "buffers" is the struct of pointers that each slot has one of.
-POINTERS = {"buffers", "fixed", "totals", "sums"}
+POINTERS = {"buffers", "fixed", "totals", "sums", "plane"}
 SIZES = {**{name: 8 for name in POINTERS}, "u32": 4, "u64": 8}
 CONTRACT = {
     "adm": {
         "adm_pyramid": "buffers fixed u32 u32 u32 u32",
         "adm_bands": "buffers fixed u32 u32 u32 u32",
         "adm_finish": "fixed totals sums",  # the reduction
+    },
+    "moment": {
+        "moment_plane": "plane totals u32 u32 u32 u32 u32",
+    },
+    "psnr": {
+        "psnr_plane": "plane plane totals" + 9 * " u32",
     },
     "vif": {
         "vif_scale0": "buffers fixed u32 u32 u32 u32",

@@ -11,13 +11,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 shared=$here/../../../shared
 configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1
          motion motion.v1 motion.v1_hfr motion.force_zero
+         psnr psnr_luma float_psnr float_moment
          vmaf_v0.6.1 vmaf_v0.6.1neg vmaf_4k_v0.6.1 vmaf_4k_v0.6.1neg vmaf_b_v0.6.3
          vmaf_v0.6.1:enable_transform vmaf_v0.6.1:disable_clip)
 
 backend=cpu
 if [[ ${1-} == --emulator ]]; then
   backend=hip
-  configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1)
+  configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1
+           psnr psnr_luma float_psnr float_moment)
   shift
 fi
 

@@ -21,6 +21,12 @@ static const HvMetricInfo adm = {.name = "adm", .options = options, .params_size
                           ciede = {.name = "ciede", .options = options, .params_size = 1};
 static const HvMetricInfo *const table[] = {&adm, &vif, &motion, &ciede, NULL};
 
+/* Two metrics whose kernels are in another one's file, which has none of motion's. */
+static const HvMetricInfo
+    float_adm = {.name = "float_adm", .options = options, .hip = &ops, .image = "adm"},
+    float_motion = {.name = "float_motion", .options = options, .hip = &ops, .image = "motion"};
+static const HvMetricInfo *const shared[] = {&float_adm, &float_motion, NULL};
+
 /* `expected`: of adm, vif, motion and ciede. */
 static void check(const char *text, const char *expected, const char *warning)
 {
@@ -43,6 +49,9 @@ static void test_supports(void)
     g_assert_false(hv_hip_supports_from(table, "ciede"));
     g_assert_false(hv_hip_supports_from(table, "all"));
     g_assert_false(hv_hip_supports_from(table, ""));
+    g_assert_true(hv_hip_supports_from(shared, "float_adm"));
+    g_assert_false(hv_hip_supports_from(shared, "float_motion"));
+    g_assert_false(hv_hip_supports_from(shared, "adm"));
 }
 
 static void test_words(void)
