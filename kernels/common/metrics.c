@@ -7,13 +7,15 @@
 #include "kernels/moment/moment.h"
 #include "kernels/motion/motion.h"
 #include "kernels/psnr/psnr.h"
+#include "kernels/ssim/ssim.h"
 #include "kernels/vif/vif.h"
 
 #include <string.h>
 
 const HvMetricInfo *const hv_metrics[] = {
-    &hv_adm_info,    &hv_vif_info, &hv_motion_info, &hv_psnr_info, &hv_float_psnr_info,
-    &hv_moment_info, NULL,
+    &hv_adm_info,        &hv_vif_info,           &hv_motion_info,
+    &hv_psnr_info,       &hv_float_psnr_info,    &hv_moment_info,
+    &hv_float_ssim_info, &hv_float_ms_ssim_info, NULL,
 };
 
 static void feature_free(gpointer data)

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The arithmetic of SSIM and MS-SSIM, one sample at a time: what every backend must agree on to the
+ * bit. docs/ssim.md explains each step and names its source. IEEE floats and doubles, each
+ * operation rounded: the same text compiles for the host and for GPUs.
+ *
+ * Filters round as libvmaf's do: each product to float, the sum in double, then to float. The blur
+ * of large pictures adds in float, the outermost samples first, and before they are multiplied those
+ * that have the same tap. */
+#ifndef HV_SSIM_ARITH_H
+#define HV_SSIM_ARITH_H
+
+#include "kernels/hip/device.h"
+
+#include <stdint.h>
+
+#ifndef HV_INLINE
+#define HV_INLINE static inline
+#endif
+
+#define HV_SSIM_SCALES 5
+
+/* The window is 11x11, the low-pass filter before halving 9x9. */
+#define HV_SSIM_TAPS      11
+#define HV_SSIM_REACH     5
+#define HV_SSIM_LOW_TAPS  9
+#define HV_SSIM_LOW_REACH 4
+
+/* (0.01 * 255)^2, (0.03 * 255)^2 and half of that, in float. */
+#define HV_SSIM_C1 ((0.01f * 255) * (0.01f * 255))
+#define HV_SSIM_C2 ((0.03f * 255) * (0.03f * 255))
+#define HV_SSIM_C3 (HV_SSIM_C2 / 2.0f)
+
+/* What a backend sums over one scale's windows, 32 fractional bits: no order of them changes it. */
+typedef struct HvSsimSums {
+    int64_t ssim, l, c, s;
+} HvSsimSums;
+
+/* Weighted sums over one window. */
+typedef struct HvSsimMoments {
+    float mean1, mean2, square1, square2, product;
+} HvSsimMoments;
+
+/* Luminance, contrast and structure. */
+typedef struct HvSsimTerms {
+    double l, c, s;
+} HvSsimTerms;
+
+/* A number below 2^19 in magnitude, to 32 fractional bits: those of the sum with 1.5 * 2^20, whose
+ * last place they are. */
+HV_INLINE int64_t hv_ssim_fixed(double x)
+{
+    union {
+        double value;
+        int64_t bits;
+    } number = {x + 1572864.0};
+    return number.bits - 0x4138000000000000;
+}
+
+/* libvmaf 3.2, iqa/ssim_tools.h: the window's taps at distance k, for constant k. */
+HV_INLINE float hv_ssim_tap(int k)
+{
+    const float taps[HV_SSIM_REACH + 1] = {0.266012f, 0.213006f, 0.109361f,
+                                           0.036001f, 0.007599f, 0.001028f};
+    return taps[k < 0 ? -k : k];
+}
+
+/* libvmaf 3.2, ms_ssim.c: the low-pass filter's taps, by the distances in rows and in columns. */
+#define HV_SSIM_LOW_FILTER                                                                         \
+    {                                                                                              \
+        {0.363505f, 0.160885f, -0.047149f, -0.010146f, 0.016114f},                                 \
+            {0.160885f, 0.071207f, -0.020867f, -0.004490f, 0.007132f},                             \
+            {-0.047149f, -0.020867f, 0.006115f, 0.001316f, -0.002090f},                            \
+            {-0.010146f, -0.004490f, 0.001316f, 0.000283f, -0.000450f},                            \
+        {                                                                                          \
+            0.016114f, 0.007132f, -0.002090f, -0.000450f, 0.000714f                                \
+        }                                                                                          \
+    }
+
+/* The index that stands for `i`, at most n beyond either end, in a row of n samples: mirrored, the
+ * edge repeated. */
+HV_INLINE int hv_ssim_mirror(int i, int n)
+{
+    if (i < 0)
+        return -1 - i;
+    return i < n ? i : 2 * n - 1 - i;
+}
+
+/* One pass of the window over 11 samples that are `step` apart. */
+HV_INLINE float hv_ssim_blur(const float *x, int step)
+{
+    double sum = 0;
+    HV_UNROLL
+    for (int k = 0; k < HV_SSIM_TAPS; k++)
+        sum += (double)(x[k * step] * hv_ssim_tap(k - HV_SSIM_REACH));
+    return (float)sum;
+}
+
+HV_INLINE float hv_ssim_blur_single(const float *x, int step)
+{
+    float sum = 0;
+    HV_UNROLL
+    for (int k = 0; k < HV_SSIM_REACH; k++)
+        sum += (x[k * step] + x[(HV_SSIM_TAPS - 1 - k) * step]) * hv_ssim_tap(k - HV_SSIM_REACH);
+    return sum + x[HV_SSIM_REACH * step] * hv_ssim_tap(0);
+}
+
+/* Adds one row of the low-pass filter, which has these taps from its middle on; its nine samples
+ * are even[0], odd[0], even[1], ... even[4]. */
+HV_INLINE double hv_ssim_low_pass(double sum, const float *even, const float *odd,
+                                  const float *taps)
+{
+    HV_UNROLL
+    for (int k = 0; k < HV_SSIM_LOW_TAPS; k++) {
+        int distance = k < HV_SSIM_LOW_REACH ? HV_SSIM_LOW_REACH - k : k - HV_SSIM_LOW_REACH;
+        sum += (double)((k % 2 ? odd[k / 2] : even[k / 2]) * taps[distance]);
+    }
+    return sum;
+}
+
+/* The square root, rounded to float. Rounding a double's that is off in its last places gives the
+ * same, since no float's root comes that close to halfway between two floats; so does division. */
+HV_INLINE float hv_ssim_root(float x)
+{
+#ifdef HV_KERNEL
+    return (float)sqrt((double)x);
+#else
+    return __builtin_sqrtf(x);
+#endif
+}
+
+HV_INLINE float hv_ssim_divide(float a, float b)
+{
+#ifdef HV_KERNEL
+    return (float)((double)a / (double)b);
+#else
+    return a / b;
+#endif
+}
+
+/* Wang, Bovik, Sheikh and Simoncelli's three comparisons. Where one of the variances is 0, a
+ * negative covariance is rounding and nothing else. */
+HV_INLINE HvSsimTerms hv_ssim_compare(const HvSsimMoments *m)
+{
+    float mean11 = m->mean1 * m->mean1, mean22 = m->mean2 * m->mean2;
+    float var1 = m->square1 - mean11, var2 = m->square2 - mean22;
+    float covariance = m->product - m->mean1 * m->mean2;
+    var1 = var1 > 0.0f ? var1 : 0.0f;
+    var2 = var2 > 0.0f ? var2 : 0.0f;
+    float both = hv_ssim_root(var1 * var2);
+    float least = both * -1e30f; /* below any covariance, or 0 */
+    covariance = covariance > least ? covariance : least;
+    HvSsimTerms terms;
+    terms.l = (2.0 * (double)m->mean1 * (double)m->mean2 + (double)HV_SSIM_C1) /
+              (double)(mean11 + mean22 + HV_SSIM_C1);
+    terms.c = (2.0 * (double)both + (double)HV_SSIM_C2) / (double)(var1 + var2 + HV_SSIM_C2);
+    terms.s = (double)hv_ssim_divide(covariance + HV_SSIM_C3, both + HV_SSIM_C3);
+    return terms;
+}
+
+#endif
