@@ -9,7 +9,8 @@
 #include "gst/results.h"
 
 /* Names that no metric has, to be escaped. */
-static const gchar *const hostile[] = { "a+b", "a b", "\"<&>'\\", "1,2|3",
+static const gchar *const hostile[] =
+    { "a_b_", "a_b", "a+b", "a b", "\"<&>'\\", "1,2|3",
   "\xc3\xa9t\xc3\xa9", ""
 };
 
@@ -55,7 +56,7 @@ document (GstHipVmafResultsFormat format, guint precision,
 static gchar *
 hostile_document (GstHipVmafResultsFormat format)
 {
-  static const gdouble scores[] = { 0, 1, 2, 3, 4, 5 };
+  static const gdouble scores[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 
   return document (format, 0, hostile, G_N_ELEMENTS (hostile), scores);
 }
@@ -132,7 +133,8 @@ GST_START_TEST (test_xml_names)
   fail_unless_equals_int (seen.frames, 2);
   fail_unless_equals_int (seen.attributes, 1 + G_N_ELEMENTS (hostile));
   fail_unless_equals_int (seen.metrics, G_N_ELEMENTS (hostile));
-  fail_unless (strstr (text, " a_b=\"0.000000\" a_b_=\"1.000000\"") != NULL);
+  fail_unless (strstr (text, " a_b_=\"0.000000\" a_b=\"1.000000\" "
+          "a_b__=\"2.000000\" a_b___=\"3.000000\" ") != NULL);
   g_markup_parse_context_free (context);
   g_free (text);
 }
@@ -144,10 +146,12 @@ GST_START_TEST (test_line_names)
   gchar *csv = hostile_document (GST_HIP_VMAF_RESULTS_CSV);
   gchar *sub = hostile_document (GST_HIP_VMAF_RESULTS_SUB);
 
-  fail_unless (g_str_has_prefix (csv, "Frame,a+b,a b,\"\"\"<&>'\\\",\"1,2|3\""
+  fail_unless (g_str_has_prefix (csv,
+          "Frame,a_b_,a_b,a+b,a b,\"\"\"<&>'\\\",\"1,2|3\""
           ",\xc3\xa9t\xc3\xa9,,\n0,0.000000,1.000000,"), "%s", csv);
-  fail_unless (strstr (sub, "{7}{8}frame: 7|a+b: 0.000000|a b: 1.000000|"
-          "\"<&>'\\: 2.000000|1,2_3: 3.000000|") != NULL, "%s", sub);
+  fail_unless (strstr (sub,
+          "{7}{8}frame: 7|a_b_: 0.000000|a_b: 1.000000|a+b: 2.000000|a b: "
+          "3.000000|\"<&>'\\: 4.000000|1,2_3: 5.000000|") != NULL, "%s", sub);
   g_free (csv);
   g_free (sub);
 }
