@@ -392,6 +392,42 @@ GST_START_TEST (test_frame_message_toggled)
 
 GST_END_TEST;
 
+/* Each of psnr, ssim and ms-ssim has its field; where `features` asks for the metric with options, it
+ * is measured as that says, once. */
+GST_START_TEST (test_extras)
+{
+  static const gchar *const properties[] = { "psnr", "ssim" };
+  static const gchar *const fields[] = { "psnr-y", "ssim" };
+  static const gchar *const scores[] = { "psnr_y", "float_ssim" };
+  static const gchar *const features[] = { "adm,psnr=enable_mse=true",
+    "adm,float_ssim=enable_db=true"
+  };
+  static const gchar *const more[] = { "mse_y", "float_ssim" };
+
+  for (guint twice = 0; twice < 2; twice++) {
+    Rig *rig = rig_new ("features", twice ? features[__i__] : "adm",
+        properties[__i__], TRUE, NULL);
+    const GstStructure *message;
+    gdouble value, other;
+
+    rig_start_streams (rig, "format=I420");
+    rig_play (rig, "0 40", "0 40");
+    for (guint k = 0; k < 2; k++) {
+      message = rig_score (rig, k ? POOLED_MESSAGE : FRAME_MESSAGE, 0);
+      fail_unless (gst_structure_get_double (message, fields[__i__], &value));
+      fail_unless (gst_structure_get_double (message, scores[__i__], &other));
+      fail_unless_equals_float (value, other);
+      fail_unless (value > (twice || __i__ == 0 ? 5 : 0));
+      fail_if (gst_structure_has_field (message, fields[!__i__]));
+      fail_unless_equals_int (gst_structure_has_field (message, more[__i__]),
+          twice || __i__ == 1);
+    }
+    rig_free (rig);
+  }
+}
+
+GST_END_TEST;
+
 static Suite *
 messages_suite (void)
 {
@@ -406,6 +442,7 @@ messages_suite (void)
   tcase_add_test (tests, test_subsample);
   tcase_add_test (tests, test_no_frame_messages);
   tcase_add_loop_test (tests, test_pool_method, 0, 4);
+  tcase_add_loop_test (tests, test_extras, 0, 2);
   tcase_add_test (tests, test_timecode);
   tcase_add_test (tests, test_utc);
   tcase_add_test (tests, test_utc_of_another_moment);

@@ -107,6 +107,32 @@ GST_START_TEST (test_identical_frames)
 
 GST_END_TEST;
 
+/* With psnr, ssim and ms-ssim each is there, under that element's name as under libvmaf's; nothing
+ * differs, and PSNR is as large as it gets. */
+GST_START_TEST (test_extras)
+{
+  static const gchar *const names[] = { "psnr-y", "ssim", "ms-ssim" };
+  static const gchar *const same[] =
+      { "psnr_y", "float_ssim", "float_ms_ssim" };
+  static const gdouble expected[] = { 60, 1, 1 };
+  Watcher watcher = { NULL };
+  gdouble value, other;
+
+  play (&watcher, "psnr=true ssim=true ms-ssim=true");
+  fail_unless_equals_int (watcher.frames, 5);
+  expect_fields (watcher.last);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    fail_unless (gst_structure_get_double (watcher.last, names[i], &value));
+    fail_unless (gst_structure_get_double (watcher.last, same[i], &other));
+    fail_unless_equals_float (value, other);
+    fail_unless (ABS (value - expected[i]) < 1e-6, "%s is %f", names[i], value);
+  }
+  fail_if (gst_structure_has_field (watcher.last, "psnr_cb"));
+  gst_structure_free (watcher.last);
+}
+
+GST_END_TEST;
+
 typedef struct
 {
   const gchar *name, *kind;
@@ -278,6 +304,7 @@ peer_suite (void)
   TCase *tests = leak_checked_case (suite, "peer");
 
   tcase_add_test (tests, test_identical_frames);
+  tcase_add_test (tests, test_extras);
   tcase_add_test (tests, test_properties);
   tcase_add_test (tests, test_strings);
   tcase_add_test (tests, test_enums);

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FORMATS = ("xml", "json", "csv", "sub")
 WIDTH, HEIGHT, FRAMES = 64, 48, 4
 # Besides the default model.
-FEATURES = ()
+FEATURES = ("psnr=enable_apsnr=true", "float_ssim")
 # libvmaf writes a sum that is an intermediate result of motion, under the name that it has inside.
 INTERNAL = "VMAF_integer_feature_motion_sad_score"
 
@@ -64,7 +64,7 @@ def measure(clips, path, layout):
     parse = f"rawvideoparse format=i420 width={WIDTH} height={HEIGHT} framerate=25/1"
     run = subprocess.run(
         f"gst-launch-1.0 -q hipvmaf name=v results-filename={path} results-format={layout} "
-        f"{'features=' if FEATURES else ''}{','.join(FEATURES)} ! fakesink "
+        f"features={','.join(FEATURES)} ! fakesink "
         f"filesrc location={clips[0]} ! {parse} ! v.ref_sink "
         f"filesrc location={clips[1]} ! {parse} ! v.dist_sink",
         shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
