@@ -17,6 +17,8 @@ import tempfile
 
 ADM = "kernels/adm/adm_hip.c"
 VIF = "kernels/vif/vif_hip.c"
+PSNR = "kernels/psnr/psnr_hip.c"
+MOMENT = "kernels/moment/moment_hip.c"
 ARENA = "kernels/hip/arena.c"
 STAGING = "kernels/hip/staging.c"
 DEVICE = "kernels/hip/device.c"
@@ -99,6 +101,51 @@ VIF_MUTANTS = {
         "TRUE;", False),
 }
 
+
+def sums_mutants(metric, source):
+    """Those of metrics that only sum up planes, and keep nothing else on the device."""
+    return {
+        "totals are not cleared": (
+            metric, source, "!hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error)",
+            "FALSE", False),
+        "there is no room for totals": (
+            metric, source, "hv_arena_device(m->arena, SUMS_BYTES,", "hv_arena_device(m->arena, 4,",
+            False),
+        "totals are a host pointer": (
+            metric, source, "hv_pointer(slot->totals +", "hv_pointer((uintptr_t)slot->result +",
+            False),
+        "a launch that fails does not end the pair": (
+            metric, source, ", error)) return FALSE; return hv_hip_download",
+            ", error)) continue; return hv_hip_download", False),
+        "the results do not come back": (
+            metric, source,
+            "hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);",
+            "TRUE;", False),
+        "its memory is not released": dropped(metric, source, "hv_arena_free(m->arena);"),
+        "a failed instance is not destroyed": dropped(metric, source, "destroy(m);", True),
+    }
+
+
+PSNR_MUTANTS = {
+    **sums_mutants("psnr", PSNR),
+    "the reference is compared with itself": (
+        "psnr", PSNR, "hv_pointer(d->data)", "hv_pointer(r->data)", False),
+    "pitch and shift are exchanged": (
+        "psnr", PSNR, "hv_u32(r->pitch), hv_u32(r->shift)", "hv_u32(r->shift), hv_u32(r->pitch)",
+        False),
+    "a row of tiles is left out": (
+        "psnr", PSNR, "hv_divide_up(height, HV_PSNR_ROWS)", "height / HV_PSNR_ROWS", False),
+}
+
+MOMENT_MUTANTS = {
+    **sums_mutants("float_moment", MOMENT),
+    "the reference is measured twice": (
+        "float_moment", MOMENT, "&staged->plane[picture][0]", "&staged->plane[0][0]", False),
+    "a row of tiles is left out": (
+        "float_moment", MOMENT, "hv_divide_up(m->format.height, HV_MOMENT_ROWS)",
+        "m->format.height / HV_MOMENT_ROWS", False),
+}
+
 # What all metrics stand on.
 HIP_MUTANTS = {
     "what stays on the device is copied to memory that was not allocated": dropped(
@@ -144,6 +191,8 @@ MUTANTS = {
     **HIP_MUTANTS,
     **{f"adm: {name}": mutant for name, mutant in ADM_MUTANTS.items()},
     **{f"vif: {name}": mutant for name, mutant in VIF_MUTANTS.items()},
+    **{f"psnr: {name}": mutant for name, mutant in PSNR_MUTANTS.items()},
+    **{f"float_moment: {name}": mutant for name, mutant in MOMENT_MUTANTS.items()},
 }
 
 

@@ -38,12 +38,24 @@ static const char *const vif_options[] = {
     NULL,
 };
 
+static const char *const psnr_options[] = {
+    "enable_mse=true:enable_apsnr=true",
+    "enable_chroma=false:enable_mse=true",
+    "reduced_hbd_peak=true:min_sse=0.5",
+    NULL,
+};
+
+static const char *const no_options[] = {"", NULL};
+
 /* More pairs than slots. */
 static const unsigned six[] = {6, 0}, four[] = {4, 0};
 
 const Compared compared[] = {
     {"adm", adm_options, six, 0, ADM_SUMS, adm_sums},
     {"vif", vif_options, four, 0, 0, NULL},
+    {"psnr", psnr_options, four, 0, 0, NULL},
+    {"float_psnr", no_options, four, 0, 0, NULL},
+    {"float_moment", no_options, four, 0, 0, NULL},
     {NULL, NULL, NULL, 0, 0, NULL},
 };
 
