@@ -22,7 +22,8 @@
 #define UPDATE_US (2 * G_TIME_SPAN_SECOND)
 #define COST_SHARE 20
 
-/* Text that waits for the disk to have room again; an hour of frames. */
+/* More text than this does not wait for its time; and as much waits for the disk to have room again:
+ * an hour of frames. */
 #define MAX_PENDING (64 * 1024 * 1024)
 
 struct _GstHipVmafResultsFile
@@ -48,6 +49,7 @@ struct _GstHipVmafResultsFile
   gint64 begin_us, last_us;     /* when measuring began, when the last frame came */
   guint64 frames, lost;
   gboolean incomplete;          /* more is known than the last document holds */
+  gboolean failing;             /* the last attempt to write came to nothing */
   gboolean behind;              /* more is known than was completed */
   gboolean closed;
 };
@@ -219,15 +221,17 @@ put_back (GstHipVmafResultsFile * file, Parts * parts)
   g_string_free (file->pending, TRUE);
   file->pending = parts->frames;
   parts->frames = NULL;
-  file->incomplete = TRUE;
+  file->incomplete = file->failing = TRUE;
   hv_unlock (&file->lock);
 }
 
 static void
-set_completed (GstHipVmafResultsFile * file)
+set_written (GstHipVmafResultsFile * file, gboolean complete)
 {
   hv_lock (&file->lock);
-  file->behind = file->incomplete;      /* since it was written */
+  file->failing = FALSE;
+  if (complete)
+    file->behind = file->incomplete;    /* since then */
   hv_unlock (&file->lock);
 }
 
@@ -270,8 +274,7 @@ update (GstHipVmafResultsFile * file, gboolean complete)
   hv_lock (&file->writing);
   parts = take_parts (file);
   if (write_parts (file, &parts, complete, &error)) {
-    if (complete)
-      set_completed (file);
+    set_written (file, complete);
   } else {
     put_back (file, &parts);
     if (!file->said)
@@ -285,6 +288,13 @@ update (GstHipVmafResultsFile * file, gboolean complete)
     g_string_free (parts.frames, TRUE);
   file->cost_us = g_get_monotonic_time () - begin;
   hv_unlock (&file->writing);
+}
+
+/* Whether the thread has something to do at once. Under the lock. */
+static gboolean
+is_due (GstHipVmafResultsFile * file)
+{
+  return file->closed || (!file->failing && file->pending->len > MAX_PENDING);
 }
 
 /* The thread: waits for something to write, then until it is time to. */
@@ -302,7 +312,7 @@ keep_up_to_date (void *data)
       hv_cond_wait (&file->changed, &file->lock);
       continue;
     }
-    while (!file->closed && hv_cond_wait_until (&file->changed, &file->lock,
+    while (!is_due (file) && hv_cond_wait_until (&file->changed, &file->lock,
             until));
     if (file->closed)
       break;
@@ -444,13 +454,13 @@ gst_hip_vmaf_results_file_add (GstHipVmafResultsFile * file, gint index,
   if (!file->closed) {
     before = file->pending->len;
     gst_hip_vmaf_results_add (file->results, index, scores, file->pending);
-    if (file->pending->len > MAX_PENDING) {
+    if (file->failing && file->pending->len > MAX_PENDING) {
       g_string_truncate (file->pending, before);
       file->lost++;
     }
     file->frames++;
     file->last_us = g_get_monotonic_time ();
-    if (!file->incomplete)
+    if (!file->incomplete || is_due (file))
       hv_cond_broadcast (&file->changed);
     file->incomplete = file->behind = TRUE;
   }

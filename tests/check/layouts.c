@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The text of results files: any name, any number, scores that come and go. */
+ * The text of results files: any name, any number, scores that come and go; and more of it than
+ * there is room for. */
 #include <gst/check/gstcheck.h>
 
 #include <json-glib/json-glib.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 
-#include "gst/results.h"
+#include <glib/gstdio.h>
+
+#include "gst/resultsfile.h"
 
 /* Names that no metric has, to be escaped. */
 static const gchar *const hostile[] =
@@ -209,6 +214,114 @@ GST_START_TEST (test_columns)
 
 GST_END_TEST;
 
+typedef struct
+{
+  gint times;                   /* atomic */
+  gchar *last;
+} Failures;
+
+static void
+on_failed (gpointer user, const GError * error)
+{
+  Failures *failures = user;
+
+  g_free (failures->last);
+  failures->last = g_strdup (error->message);
+  g_atomic_int_inc (&failures->times);
+}
+
+static guint
+count_frames (const gchar * path)
+{
+  JsonParser *parser = json_parser_new ();
+  guint n;
+
+  fail_unless (json_parser_load_from_file (parser, path, NULL));
+  n = json_array_get_length (json_object_get_array_member (json_node_get_object
+          (json_parser_get_root (parser)), "frames"));
+  g_object_unref (parser);
+  return n;
+}
+
+static void
+limit_files (gsize size)
+{
+  struct rlimit limit;
+
+  signal (SIGXFSZ, SIG_IGN);
+  getrlimit (RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = size > 0 ? size : limit.rlim_max;
+  setrlimit (RLIMIT_FSIZE, &limit);
+}
+
+static GPtrArray *
+long_names (guint n)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (names, g_strdup_printf ("%01600u", i));
+  return names;
+}
+
+/* 75 MB of frames; with `full`, on a disk that has room for them only at the end. Returns how many
+ * of them are missing then. */
+static guint
+write_many (gboolean full)
+{
+  const guint frames = 1200;
+  gchar *path = g_strdup_printf ("%s/hipvmaf-many-%d", g_get_tmp_dir (),
+      getpid ());
+  GPtrArray *names = long_names (40);
+  gdouble scores[40] = { 0 };
+  Failures failures = { 0 };
+  HvAggregates *none = hv_aggregates_new ();
+  GstHipVmafResultsFile *file = gst_hip_vmaf_results_file_new (path,
+      GST_HIP_VMAF_RESULTS_JSON, 0, on_failed, &failures, NULL);
+  guint missing = 0;
+
+  limit_files (full ? 1000 : 0);
+  gst_hip_vmaf_results_file_set_aggregates (file, none);
+  gst_hip_vmaf_results_file_begin (file, (const gchar * const *) names->pdata,
+      names->len, 64, 48);
+  for (guint i = 0; i < frames; i++) {
+    gst_hip_vmaf_results_file_add (file, i, scores);
+    if (i == 0)
+      gst_hip_vmaf_results_file_complete (file);
+  }
+  fail_unless_equals_int (g_atomic_int_get (&failures.times), full);
+  fail_unless (g_file_test (path, G_FILE_TEST_EXISTS) == !full);
+  limit_files (0);
+  gst_hip_vmaf_results_file_close (file);
+  if (failures.times == 2)
+    missing = atoi (failures.last);
+  fail_unless_equals_int (count_frames (path) + missing, frames);
+  gst_hip_vmaf_results_file_free (file);
+  hv_aggregates_free (none);
+  g_ptr_array_unref (names);
+  g_free (failures.last);
+  g_unlink (path);
+  g_free (path);
+  return missing;
+}
+
+/* While nothing can be written, frames wait in memory, but not without end; how many are missing is
+ * said. */
+GST_START_TEST (test_lost)
+{
+  fail_unless (write_many (TRUE) > 0);
+}
+
+GST_END_TEST;
+
+/* Where writing works, none is lost, however fast they come. */
+GST_START_TEST (test_fast)
+{
+  fail_unless_equals_int (write_many (FALSE), 0);
+}
+
+GST_END_TEST;
+
 static Suite *
 layouts_suite (void)
 {
@@ -221,6 +334,8 @@ layouts_suite (void)
   tcase_add_test (tests, test_line_names);
   tcase_add_loop_test (tests, test_numbers, 0, 2);
   tcase_add_test (tests, test_columns);
+  tcase_add_test (tests, test_lost);
+  tcase_add_test (tests, test_fast);
   return suite;
 }
 
