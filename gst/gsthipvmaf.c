@@ -128,7 +128,8 @@ static GstStaticPadTemplate dist_template = GST_STATIC_PAD_TEMPLATE
     GST_PAD_SINK, GST_PAD_ALWAYS,
     GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_HIP_VMAF_FORMATS)));
 
-G_DEFINE_TYPE (GstHipVmaf, gst_hip_vmaf, GST_TYPE_AGGREGATOR);
+G_DEFINE_TYPE_WITH_CODE (GstHipVmaf, gst_hip_vmaf, GST_TYPE_AGGREGATOR,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_PRESET, NULL));
 
 GstAggregatorClass *
 gst_hip_vmaf_parent_class_get (void)
@@ -463,6 +464,9 @@ gst_hip_vmaf_start (GstAggregator * agg)
       && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
       device_id, config.features);
   if (ok) {
+    GST_INFO_OBJECT (self, "%u metrics, %u threads, up to %u pairs in flight%s",
+        config.features->len, config.threads, config.depth,
+        config.results != NULL ? ", and a results file" : "");
     self->run_remembers = hv_features_remember (config.features);
     reset_run (self);
     set_scorer (self, gst_hip_vmaf_scorer_new (GST_ELEMENT (self), &config,

@@ -270,6 +270,45 @@ GST_START_TEST (test_described)
 
 GST_END_TEST;
 
+/* Settings can be kept under a name, and are there again; but for what GstPreset of 1.22 escapes once
+ * more than it takes back (commas). */
+GST_START_TEST (test_preset)
+{
+  GRand *random = g_rand_new_with_seed (7);
+  GstElement *one = gst_element_factory_make ("hipvmaf", NULL);
+  GstElement *other = gst_element_factory_make ("hipvmaf", NULL);
+  GPtrArray *specs = settable (one);
+
+  fail_unless (GST_IS_PRESET (one));
+  set_all (one, random);
+  for (guint i = 0; i < specs->len; i++) {
+    if (G_IS_PARAM_SPEC_STRING (g_ptr_array_index (specs, i)))
+      g_object_set (one, G_PARAM_SPEC (g_ptr_array_index (specs, i))->name,
+          results_path, NULL);
+  }
+  fail_unless (gst_preset_save_preset (GST_PRESET (one), "check"));
+  fail_unless (gst_preset_load_preset (GST_PRESET (other), "check"));
+  for (guint i = 0; i < specs->len; i++) {
+    GParamSpec *spec = g_ptr_array_index (specs, i);
+    GValue a = G_VALUE_INIT, b = G_VALUE_INIT;
+
+    g_value_init (&a, spec->value_type);
+    g_value_init (&b, spec->value_type);
+    g_object_get_property (G_OBJECT (one), spec->name, &a);
+    g_object_get_property (G_OBJECT (other), spec->name, &b);
+    fail_unless (is_same (spec, &a, &b), "%s", spec->name);
+    g_value_unset (&a);
+    g_value_unset (&b);
+  }
+  fail_unless (gst_preset_delete_preset (GST_PRESET (one), "check"));
+  g_ptr_array_unref (specs);
+  gst_object_unref (one);
+  gst_object_unref (other);
+  g_rand_free (random);
+}
+
+GST_END_TEST;
+
 static Suite *
 properties_suite (void)
 {
@@ -279,6 +318,7 @@ properties_suite (void)
   tcase_add_checked_fixture (tests, set_up, tear_down);
   tcase_add_loop_test (tests, test_states, 0, 12);
   tcase_add_loop_test (tests, test_running, 0, 12);
+  tcase_add_test (tests, test_preset);
   tcase_add_test (tests, test_ranges);
   tcase_add_test (tests, test_described);
   return suite;
