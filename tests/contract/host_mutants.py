@@ -130,6 +130,10 @@ PSNR_MUTANTS = {
     **sums_mutants("psnr", PSNR),
     "the reference is compared with itself": (
         "psnr", PSNR, "hv_pointer(d->data)", "hv_pointer(r->data)", False),
+    "all planes share a total": (
+        "psnr", PSNR, "slot->totals + i * sizeof(uint64_t)", "slot->totals", False),
+    "chroma is compared with luma": (
+        "psnr", PSNR, "&staged->plane[1][i]", "&staged->plane[1][0]", False),
     "pitch and shift are exchanged": (
         "psnr", PSNR, "hv_u32(r->pitch), hv_u32(r->shift)", "hv_u32(r->shift), hv_u32(r->pitch)",
         False),

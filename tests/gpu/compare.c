@@ -51,12 +51,9 @@ static const char *const no_options[] = {"", NULL};
 static const unsigned six[] = {6, 0}, four[] = {4, 0};
 
 const Compared compared[] = {
-    {"adm", adm_options, six, 0, ADM_SUMS, adm_sums},
-    {"vif", vif_options, four, 0, 0, NULL},
-    {"psnr", psnr_options, four, 0, 0, NULL},
-    {"float_psnr", no_options, four, 0, 0, NULL},
-    {"float_moment", no_options, four, 0, 0, NULL},
-    {NULL, NULL, NULL, 0, 0, NULL},
+    {"adm", adm_options, six, 0, ADM_SUMS, adm_sums}, {"vif", vif_options, four, 0, 0, NULL},
+    {"psnr", psnr_options, four, 0, 0, NULL},         {"float_psnr", no_options, four, 0, 0, NULL},
+    {"float_moment", no_options, four, 0, 0, NULL},   {NULL, NULL, NULL, 0, 0, NULL},
 };
 
 static const HvMetricInfo *find_info(const char *metric)
@@ -85,6 +82,19 @@ GPtrArray *compared_features(const Compared *what, const char *options)
     gpu_must(features != NULL, &error);
     g_free(text);
     return features;
+}
+
+HvFormat compared_format(GPtrArray *features, unsigned width, unsigned height, unsigned depth,
+                         unsigned mix)
+{
+    static const HvFormat chroma[] = {{0, 0, 0, 3, 1, 1}, {0, 0, 0, 3, 1, 0}, {0, 0, 0, 3, 0, 0}};
+    HvFormat format = {.n_planes = 1};
+    if (gpu_needs_chroma(features))
+        format = chroma[mix % G_N_ELEMENTS(chroma)];
+    format.width = width;
+    format.height = height;
+    format.depth = depth;
+    return format;
 }
 
 static void said_init(Said *said, const Stream *stream)

@@ -23,6 +23,10 @@ extern const Compared compared[];
 /* The metric with these options, which must be right. */
 GPtrArray *compared_features(const Compared *what, const char *options);
 
+/* A format with the planes that they look at; the sampling of chroma goes round with `mix`. */
+HvFormat compared_format(GPtrArray *features, unsigned width, unsigned height, unsigned depth,
+                         unsigned mix);
+
 /* What one side says of a stream. */
 typedef struct Said {
     double *value; /* of all pairs, one after the other */

@@ -24,20 +24,6 @@ static const unsigned depths[] = {8, 10, 12, 16};
 static HvHip *hip;
 static unsigned long pairs;
 
-/* With as many planes as the metric looks at; the sampling of chroma goes round. */
-static HvFormat format_for(GPtrArray *features, unsigned width, unsigned height, unsigned depth,
-                           unsigned mix)
-{
-    static const HvFormat chroma[] = {{0, 0, 0, 3, 1, 1}, {0, 0, 0, 3, 1, 0}, {0, 0, 0, 3, 0, 0}};
-    HvFormat format = {.n_planes = 1};
-    if (gpu_needs_chroma(features))
-        format = chroma[mix % G_N_ELEMENTS(chroma)];
-    format.width = width;
-    format.height = height;
-    format.depth = depth;
-    return format;
-}
-
 /* Different contents in all slots at once, in streams of all lengths that the metric is held on. */
 static void hold_format(const Compared *what, unsigned width, unsigned height, unsigned depth,
                         const char *options, unsigned kind)
@@ -45,7 +31,7 @@ static void hold_format(const Compared *what, unsigned width, unsigned height, u
     GError *error = NULL;
     Gpu gpu;
     GPtrArray *features = compared_features(what, options);
-    HvFormat format = format_for(features, width, height, depth, kind);
+    HvFormat format = compared_format(features, width, height, depth, kind);
     uint64_t state = width * 100003 + height * 17 + kind;
     gpu_must(gpu_fit(features, &format, &error), &error);
     gpu_must(gpu_init(&gpu, hip, &format, features, SLOTS, &error), &error);
