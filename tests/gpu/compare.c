@@ -51,9 +51,12 @@ static const char *const no_options[] = {"", NULL};
 static const unsigned six[] = {6, 0}, four[] = {4, 0};
 
 const Compared compared[] = {
-    {"adm", adm_options, six, 0, ADM_SUMS, adm_sums}, {"vif", vif_options, four, 0, 0, NULL},
-    {"psnr", psnr_options, four, 0, 0, NULL},         {"float_psnr", no_options, four, 0, 0, NULL},
-    {"float_moment", no_options, four, 0, 0, NULL},   {NULL, NULL, NULL, 0, 0, NULL},
+    {.metric = "adm", .options = adm_options, .lengths = six, .n_sums = ADM_SUMS, .sums = adm_sums},
+    {.metric = "vif", .options = vif_options, .lengths = four},
+    {.metric = "psnr", .options = psnr_options, .lengths = four},
+    {.metric = "float_psnr", .options = no_options, .lengths = four},
+    {.metric = "float_moment", .options = no_options, .lengths = four},
+    {.metric = NULL},
 };
 
 static const HvMetricInfo *find_info(const char *metric)
