@@ -14,6 +14,9 @@
 /* And how many of them do, whatever their times say. */
 #define LIVE_FRAMES 300
 
+/* What pairs that wait for the meter may take; and as much again those that are only passed. */
+#define LIVE_BYTES ((gsize) 512 << 20)
+
 /* Pairs */
 
 /* FALSE when the two cannot be measured against each other: an error before anything was, else
@@ -77,6 +80,7 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
 {
   GstHipVmafPair *pair = NULL;
   gboolean measured = self->next_index % self->run_subsample == 0;
+  gboolean begins;
 
   if (!check_formats (self, reference->format, distorted->format)) {
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
@@ -99,6 +103,9 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
     pair->pair.unscored = !measured;
     g_queue_push_tail (&self->ready, pair);
   }
+  begins = gst_hip_vmaf_watch_note_pair (self);
+  if (pair != NULL)
+    pair->begins = begins;
   self->next_index++;
   GST_HIP_VMAF_COUNT (self->scorer, pairs, 1);
   gst_hip_vmaf_release (reference);
@@ -173,6 +180,26 @@ submit (GstHipVmaf * self, gboolean wait)
   }
 }
 
+static gboolean
+skips (GstHipVmaf * self)
+{
+  if (self->run_policy == GST_HIP_VMAF_LIVE_AUTO)
+    return self->live;
+  return self->run_policy == GST_HIP_VMAF_LIVE_SKIP;
+}
+
+/* How many pairs may wait for the meter. */
+static guint
+live_pairs (GstHipVmaf * self)
+{
+  GstHipVmafFormat *format = self->stream[GST_HIP_VMAF_REFERENCE].format;
+  gsize size = format != NULL ? GST_VIDEO_INFO_SIZE (&format->info) : 1;
+
+  return CLAMP (LIVE_BYTES / (2 * MAX (size, 1)), 1, LIVE_FRAMES);
+}
+
+/* A skipped pair still shows the metrics that remember frames what came between its neighbours:
+ * that costs little, and their scores are those that they would have had. */
 gboolean
 gst_hip_vmaf_skip_oldest (GstHipVmaf * self)
 {
@@ -181,11 +208,13 @@ gst_hip_vmaf_skip_oldest (GstHipVmaf * self)
   if (pair == NULL)
     return FALSE;
   GST_HIP_VMAF_COUNT (self->scorer, skipped, !pair->pair.unscored);
-  gst_hip_vmaf_pair_free (pair);
+  if (!gst_hip_vmaf_scorer_pass (self->scorer, pair,
+          self->run_depth + live_pairs (self)))
+    gst_hip_vmaf_pair_free (pair);
   if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_SLOW))
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
-        ("Measuring cannot keep up with the live streams: pairs are skipped. "
-            "Use more threads, or measure every second frame: subsample=2."),
+        ("Measuring cannot keep up with the streams: pairs are skipped. Use "
+            "more threads, or measure every second frame: subsample=2."),
         (NULL));
   return TRUE;
 }
@@ -209,24 +238,49 @@ live_frames (GstHipVmaf * self)
           format));
 }
 
-/* Live, nothing is waited for: what is too late for its partner or for the meter is given up. */
+/* Live, nothing is waited for: what is too late for its partner is given up. */
 static void
-expire (GstHipVmaf * self, GstClockTime latency)
+expire (GstHipVmaf * self, gint64 oldest)
 {
-  gint64 oldest = self->newest_time - (gint64) (latency + LIVE_PATIENCE
-      + known_delay (self));
   GstHipVmafFrame frame;
-  GstHipVmafPair *pair;
 
   while (gst_hip_vmaf_pairing_expire (self->pairing, GST_HIP_VMAF_REFERENCE,
-          oldest, &frame)
-      || (gst_hip_vmaf_pairing_waiting (self->pairing, GST_HIP_VMAF_REFERENCE)
-          > live_frames (self) && gst_hip_vmaf_pairing_pop (self->pairing,
-              GST_HIP_VMAF_REFERENCE, &frame)))
+          oldest, &frame))
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &frame);
+  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
+    while (gst_hip_vmaf_pairing_length (self->pairing, side)
+        > live_frames (self)
+        && gst_hip_vmaf_pairing_pop (self->pairing, side, &frame))
+      gst_hip_vmaf_leave_unpaired (self, side, &frame);
+  }
+}
+
+/* Gives the meter what it has room for; what has waited too long for that is skipped, or waited
+ * for. */
+static void
+keep_up (GstHipVmaf * self, gint64 oldest)
+{
+  GstHipVmafPair *pair;
+
+  if (!skips (self)) {
+    submit (self, TRUE);
+    return;
+  }
   while ((pair = g_queue_peek_head (&self->ready)) != NULL
-      && (pair->time < oldest || self->ready.length > LIVE_FRAMES))
+      && (pair->time < oldest || self->ready.length > live_pairs (self)))
     gst_hip_vmaf_skip_oldest (self);
+}
+
+/* What is older than this has waited long enough. */
+static gint64
+oldest_time (GstHipVmaf * self, GstClockTime latency)
+{
+  if (self->live)
+    latency += gst_hip_vmaf_lateness (self);
+  else
+    latency = 0;
+  return self->newest_time - (gint64) (latency + LIVE_PATIENCE
+      + known_delay (self));
 }
 
 /* The reference out */
@@ -460,6 +514,7 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
   GstClockTime latency = gst_aggregator_get_latency (agg);
   gboolean any = FALSE;
   GstFlowReturn flow;
+  gint64 oldest;
 
   gst_hip_vmaf_starvation_note (self, FALSE, FALSE);
   gst_hip_vmaf_apply_flush (self);
@@ -477,10 +532,12 @@ gst_hip_vmaf_aggregate (GstAggregator * agg, gboolean timeout)
   if (flow == GST_FLOW_EOS || flow == GST_FLOW_ERROR)
     return finish (self, flow);
 
+  oldest = oldest_time (self, latency);
   if (self->live)
-    expire (self, latency + gst_hip_vmaf_lateness (self));
-  else
-    submit (self, TRUE);
+    expire (self, oldest);
+  keep_up (self, oldest);
+  if (g_queue_is_empty (&self->ready) && gst_hip_vmaf_watch_take_break (self))
+    gst_hip_vmaf_scorer_break (self->scorer);
   if (is_over (self) || (timeout && !any && gst_aggregator_pad_is_eos
           (self->pad[GST_HIP_VMAF_REFERENCE])))
     return finish (self, GST_FLOW_EOS);

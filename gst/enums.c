@@ -136,3 +136,25 @@ gst_hip_vmaf_alignment_mode_get_type (void)
 
   return get_type (&type, "GstHipVmafAlignmentMode", values);
 }
+
+/**
+ * GstHipVmafLivePolicy:
+ * @GST_HIP_VMAF_LIVE_AUTO: skip when live, block otherwise
+ * @GST_HIP_VMAF_LIVE_SKIP: leave pairs unscored
+ * @GST_HIP_VMAF_LIVE_BLOCK: hold the streams back
+ *
+ * What is done when measuring cannot keep up.
+ */
+GType
+gst_hip_vmaf_live_policy_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {GST_HIP_VMAF_LIVE_AUTO, "Skip when live, block otherwise", "auto"},
+    {GST_HIP_VMAF_LIVE_SKIP, "Leave pairs unscored", "skip"},
+    {GST_HIP_VMAF_LIVE_BLOCK, "Hold the streams back", "block"},
+    {0, NULL, NULL}
+  };
+
+  return get_type (&type, "GstHipVmafLivePolicy", values);
+}

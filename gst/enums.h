@@ -27,6 +27,13 @@ typedef enum
   GST_HIP_VMAF_ALIGNMENT_OFFSET
 } GstHipVmafAlignmentMode;
 
+typedef enum
+{
+  GST_HIP_VMAF_LIVE_AUTO,
+  GST_HIP_VMAF_LIVE_SKIP,
+  GST_HIP_VMAF_LIVE_BLOCK
+} GstHipVmafLivePolicy;
+
 /* Of GstHipVmafBackend, HvPoolMethod, GstHipVmafResultsFormat, GstHipVmafLogLevel and
  * GstHipVmafAlignmentMode. */
 #define GST_TYPE_HIP_VMAF_BACKEND (gst_hip_vmaf_backend_get_type ())
@@ -40,6 +47,8 @@ GType gst_hip_vmaf_log_level_get_type (void);
 #define GST_TYPE_HIP_VMAF_ALIGNMENT_MODE \
     (gst_hip_vmaf_alignment_mode_get_type ())
 GType gst_hip_vmaf_alignment_mode_get_type (void);
+#define GST_TYPE_HIP_VMAF_LIVE_POLICY (gst_hip_vmaf_live_policy_get_type ())
+GType gst_hip_vmaf_live_policy_get_type (void);
 
 G_END_DECLS
 

@@ -14,7 +14,8 @@
  * The fields of a message:
  *
  * - "type"         #G_TYPE_STRING  "frame" for one pair, "pooled" for the stream, "interval" for
- *                                  a stretch of it; "alert" and "recovered" have other fields
+ *                                  a stretch of it; "alert", "recovered", "unpaired" and
+ *                                  "paired" have other fields
  * - "timestamp"    #G_TYPE_UINT64  the reference frame's PTS, in nanoseconds
  * - "stream-time"  #G_TYPE_UINT64  its stream time
  * - "running-time" #G_TYPE_UINT64  its running time
@@ -63,6 +64,8 @@ GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define DEFAULT_METRICS_LOCATION ""
 #define DEFAULT_METRICS_LABELS ""
 #define DEFAULT_FORCE_LIVE FALSE
+#define DEFAULT_LIVE_POLICY GST_HIP_VMAF_LIVE_AUTO
+#define DEFAULT_TIMEOUT (2 * GST_SECOND)
 #define DEFAULT_ALIGNMENT GST_HIP_VMAF_ALIGNMENT_NONE
 #define DEFAULT_OFFSET 0
 #define DEFAULT_MAX_OFFSET (2 * GST_SECOND)
@@ -102,6 +105,8 @@ enum
   PROP_METRICS_LOCATION,
   PROP_METRICS_LABELS,
   PROP_FORCE_LIVE,
+  PROP_LIVE_POLICY,
+  PROP_TIMEOUT,
   PROP_ALIGNMENT,
   PROP_OFFSET,
   PROP_MAX_OFFSET,
@@ -225,6 +230,12 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
     case PROP_INTERVAL:
       self->interval = g_value_get_uint64 (value);
       break;
+    case PROP_LIVE_POLICY:
+      self->live_policy = g_value_get_enum (value);
+      break;
+    case PROP_TIMEOUT:
+      self->timeout = g_value_get_uint64 (value);
+      break;
     case PROP_ALERT_BELOW:
       self->alert_below = g_value_get_double (value);
       break;
@@ -347,6 +358,12 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_INTERVAL:
       g_value_set_uint64 (value, self->interval);
       break;
+    case PROP_LIVE_POLICY:
+      g_value_set_enum (value, self->live_policy);
+      break;
+    case PROP_TIMEOUT:
+      g_value_set_uint64 (value, self->timeout);
+      break;
     case PROP_ALERT_BELOW:
       g_value_set_double (value, self->alert_below);
       break;
@@ -454,6 +471,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
   config.threads = self->threads;
   config.depth = self->run_depth = self->async_depth;
   self->run_subsample = self->subsample;
+  self->run_policy = self->live_policy;
   GST_OBJECT_UNLOCK (self);
   if (config.threads == 0)
     config.threads = g_get_num_processors ();
@@ -479,6 +497,7 @@ gst_hip_vmaf_start (GstAggregator * agg)
     self->pairing = gst_hip_vmaf_pairing_new ();
     gst_hip_vmaf_waiting_start (self, config.features);
     gst_hip_vmaf_starvation_start (self);
+    gst_hip_vmaf_watch_start (self);
   }
   gst_hip_vmaf_settings_clear (&config);
   return ok;
@@ -492,6 +511,7 @@ gst_hip_vmaf_stop (GstAggregator * agg)
   if (self->pairing == NULL)
     return TRUE;
   gst_hip_vmaf_starvation_stop (self);
+  gst_hip_vmaf_watch_stop (self);
   gst_hip_vmaf_scorer_stop (self->scorer, &self->ready);
   gst_hip_vmaf_drop_all (self);
   g_clear_pointer (&self->metrics, gst_hip_vmaf_openmetrics_free);
@@ -558,6 +578,9 @@ gst_hip_vmaf_finalize (GObject * object)
   g_free (self->model_filename);
   g_free (self->features);
   g_free (self->results_filename);
+  g_queue_clear_full (&self->watch_messages,
+      (GDestroyNotify) gst_structure_free);
+  hv_lock_clear (&self->watch_posting);
   g_free (self->alert_score);
   g_free (self->metrics_location);
   g_free (self->metrics_labels);
@@ -599,6 +622,8 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->offset = DEFAULT_OFFSET;
   self->max_offset = DEFAULT_MAX_OFFSET;
   self->max_history_bytes = DEFAULT_MAX_HISTORY_BYTES;
+  self->live_policy = DEFAULT_LIVE_POLICY;
+  self->timeout = DEFAULT_TIMEOUT;
   self->interval = DEFAULT_INTERVAL;
   self->alert_below = DEFAULT_ALERT_BELOW;
   self->alert_duration = DEFAULT_ALERT_DURATION;
@@ -612,6 +637,8 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->results_precision = DEFAULT_RESULTS_PRECISION;
   self->log_level = DEFAULT_LOG_LEVEL;
   g_queue_init (&self->ready);
+  g_queue_init (&self->watch_messages);
+  hv_lock_init (&self->watch_posting);
 
   add_sink_pad (self, GST_HIP_VMAF_REFERENCE, "ref_sink");
   add_sink_pad (self, GST_HIP_VMAF_DISTORTED, "dist_sink");
@@ -747,6 +774,26 @@ install_monitor_properties (GObjectClass * gobject_class, GParamFlags flags)
 }
 
 static void
+install_live_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  g_object_class_install_property (gobject_class, PROP_FORCE_LIVE,
+      g_param_spec_boolean ("force-live", "Force live",
+          "Never hold the reference back for the distorted stream, as with "
+          "live sources: for feeds that may be absent, late or unqueued",
+          DEFAULT_FORCE_LIVE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | G_PARAM_CONSTRUCT_ONLY));
+  g_object_class_install_property (gobject_class, PROP_LIVE_POLICY,
+      g_param_spec_enum ("live-policy", "Live policy",
+          "What is done when measuring cannot keep up",
+          GST_TYPE_HIP_VMAF_LIVE_POLICY, DEFAULT_LIVE_POLICY, flags));
+  g_object_class_install_property (gobject_class, PROP_TIMEOUT,
+      g_param_spec_uint64 ("timeout", "Timeout",
+          "Live, post an unpaired message when no frames have found partners for "
+          "so long, in nanoseconds, and a paired message when they do again (0 = "
+          "never)", 0, G_MAXINT64, DEFAULT_TIMEOUT, flags));
+}
+
+static void
 install_properties (GObjectClass * gobject_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
@@ -759,6 +806,7 @@ install_properties (GObjectClass * gobject_class)
   install_results_properties (gobject_class, ready);
   install_alignment_properties (gobject_class, ready);
   install_monitor_properties (gobject_class, ready);
+  install_live_properties (gobject_class, ready);
   g_object_class_install_property (gobject_class, PROP_FEATURES,
       g_param_spec_string ("features", "Features",
           "Metrics to measure besides those that the models need, with their "
@@ -787,12 +835,6 @@ install_properties (GObjectClass * gobject_class)
       g_param_spec_enum ("pool-method", "Pool method",
           "How the scores of all frames become the one of the pooled message",
           GST_TYPE_HIP_VMAF_POOL_METHOD, DEFAULT_POOL_METHOD, playing));
-  g_object_class_install_property (gobject_class, PROP_FORCE_LIVE,
-      g_param_spec_boolean ("force-live", "Force live",
-          "Never hold the reference back for the distorted stream, as with "
-          "live sources: for feeds that may be absent, late or unqueued",
-          DEFAULT_FORCE_LIVE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-          | G_PARAM_CONSTRUCT_ONLY));
   g_object_class_install_property (gobject_class, PROP_ASYNC_DEPTH,
       g_param_spec_uint ("async-depth", "Asynchronous depth",
           "How many pairs may be in flight, measured or waiting for it; each "
@@ -811,11 +853,12 @@ install_properties (GObjectClass * gobject_class)
   g_object_class_install_property (gobject_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Of the run since READY: pairs, ref-frames and dist-frames taken, "
-          "ref-unpaired, dist-unpaired, pairs flushed, skipped (live and too "
-          "slow), failed and scored; fps (scored pairs a second), backend, "
+          "ref-unpaired, dist-unpaired, pairs flushed, skipped (too slow), "
+          "failed and scored; fps (scored pairs a second), backend, "
           "device and target in use, placement (each metric's backend), "
           "gpu-status (what became of the GPU), interval (the last interval "
-          "message), alert (whether the score is low), on a GPU platform, slots, "
+          "message), alert (whether the score is low), paired (live: whether "
+          "frames find partners), on a GPU platform, slots, "
           "device-memory and device-memory-per-slot (bytes); threads; with "
           "alignment alignment-offset (ns), history-bytes and history-limit",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));

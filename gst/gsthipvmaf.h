@@ -14,6 +14,8 @@
 #include "pairing.h"
 #include "scorer.h"
 
+#include "kernels/common/lock.h"
+
 G_BEGIN_DECLS
 
 #define GST_TYPE_HIP_VMAF (gst_hip_vmaf_get_type ())
@@ -75,6 +77,8 @@ struct _GstHipVmaf
   guint64 max_offset, max_history_bytes;
   HvPoolMethod pool_method;
   gint frame_message;           /* atomic */
+  GstHipVmafLivePolicy live_policy;
+  guint64 timeout;
   guint64 interval, alert_duration;
   gdouble alert_below;
   gchar *alert_score, *metrics_location, *metrics_labels;
@@ -88,6 +92,7 @@ struct _GstHipVmaf
   GstHipVmafStream stream[GST_HIP_VMAF_N_SIDES];
   GQueue ready;                 /* of GstHipVmafPair that wait for room in the meter */
   guint run_subsample, run_depth;
+  GstHipVmafLivePolicy run_policy;
   gboolean run_remembers;       /* metrics need every pair, also those that get no scores */
   GstHipVmafAlignmentMode run_alignment;
   gint64 run_offset;            /* what running times of the distorted stream are late; ns */
@@ -103,6 +108,17 @@ struct _GstHipVmaf
   gint eos_requested;           /* atomic: an EOS event was sent to the element */
   guint said;                   /* atomic: GstHipVmafSaid */
   GstClockTime lateness;        /* see gst_hip_vmaf_lateness(); object lock */
+
+  /* watch.c, under the object lock */
+  GstClockID watch_timer;       /* NULL where nobody looks */
+  gint64 watch_timeout;         /* microseconds, as all times here */
+  gint64 watch_since;           /* what was before does not count */
+  gint64 watch_pair;            /* when the last pair was found */
+  gint64 watch_frame[GST_HIP_VMAF_N_SIDES];     /* when the last frame was taken */
+  gint64 unpaired_at;           /* when they had no longer found partners; 0: they do */
+  gboolean break_due;           /* the pair that follows has nothing to do with the last one */
+  GQueue watch_messages;        /* of GstStructure, still to be posted */
+  HvLock watch_posting;         /* one thread at a time, so that their order holds */
 
   /* starvation.c, under the object lock */
   GstClockID starvation_timer;
@@ -169,6 +185,15 @@ void gst_hip_vmaf_starvation_stop (GstHipVmaf * self);
 /* What the pads hold, as the streaming thread begins to wait; none when it goes on. */
 void gst_hip_vmaf_starvation_note (GstHipVmaf * self, gboolean ref_has,
     gboolean dist_has);
+
+/* watch.c: tells the user of a live stream that the two find no partners in each other */
+void gst_hip_vmaf_watch_start (GstHipVmaf * self);
+void gst_hip_vmaf_watch_stop (GstHipVmaf * self);
+void gst_hip_vmaf_watch_note_frame (GstHipVmaf * self, GstHipVmafSide side);
+/* TRUE when this pair is the first after a time without. */
+gboolean gst_hip_vmaf_watch_note_pair (GstHipVmaf * self);
+/* TRUE once, when such a time has begun and no pair was noted since. */
+gboolean gst_hip_vmaf_watch_take_break (GstHipVmaf * self);
 
 /* The base class's methods, for those that override them. */
 GstAggregatorClass *gst_hip_vmaf_parent_class_get (void);

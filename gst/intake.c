@@ -158,6 +158,7 @@ add_frame (GstHipVmaf * self, GstHipVmafSide side, GstHipVmafFrame * frame,
 
   gst_hip_vmaf_scorer_count (self->scorer,
       G_STRUCT_OFFSET (GstHipVmafStats, frames) + side * sizeof (guint64), 1);
+  gst_hip_vmaf_watch_note_frame (self, side);
   if (!inside) {
     gst_hip_vmaf_leave_unpaired (self, side, frame);
     return FALSE;

@@ -136,6 +136,35 @@ gst_hip_vmaf_message_alert (const GstHipVmafTimes * times, gboolean raised,
   return structure;
 }
 
+static GstStructure *
+new_state_message (const gchar * type, GstClockTime running_time,
+    GstClockTime lasted)
+{
+  GstStructure *structure = gst_structure_new ("VMAF",
+      "running-time", G_TYPE_UINT64, running_time,
+      "duration", G_TYPE_UINT64, lasted, "type", G_TYPE_STRING, type, NULL);
+
+  set_utc (structure, g_get_real_time ());
+  return structure;
+}
+
+GstStructure *
+gst_hip_vmaf_message_unpaired (GstClockTime running_time,
+    GstClockTime lasted, const gchar * silent)
+{
+  GstStructure *structure =
+      new_state_message ("unpaired", running_time, lasted);
+
+  gst_structure_set (structure, "silent", G_TYPE_STRING, silent, NULL);
+  return structure;
+}
+
+GstStructure *
+gst_hip_vmaf_message_paired (GstClockTime running_time, GstClockTime lasted)
+{
+  return new_state_message ("paired", running_time, lasted);
+}
+
 void
 gst_hip_vmaf_stats_clear (GstHipVmafStats * stats)
 {
@@ -175,6 +204,9 @@ gst_hip_vmaf_message_stats (const GstHipVmafStats * stats)
   if (stats->alert != GST_HIP_VMAF_ALERT_NONE)
     gst_structure_set (structure, "alert", G_TYPE_BOOLEAN,
         stats->alert == GST_HIP_VMAF_ALERT_RAISED, NULL);
+  if (stats->paired != GST_HIP_VMAF_PAIRED_UNKNOWN)
+    gst_structure_set (structure, "paired", G_TYPE_BOOLEAN,
+        stats->paired == GST_HIP_VMAF_PAIRED_YES, NULL);
   if (stats->slots > 0)
     gst_structure_set (structure,
         "platform", G_TYPE_STRING, stats->platform,

@@ -25,13 +25,20 @@ typedef enum
   GST_HIP_VMAF_ALERT_RAISED
 } GstHipVmafAlertState;
 
+typedef enum
+{
+  GST_HIP_VMAF_PAIRED_UNKNOWN,  /* nobody looks: not live */
+  GST_HIP_VMAF_PAIRED_YES,
+  GST_HIP_VMAF_PAIRED_NO
+} GstHipVmafPairedState;
+
 typedef struct
 {
   guint64 pairs;                /* frames that found their partner */
   guint64 frames[2];            /* taken from each pad, by GstHipVmafSide */
   guint64 unpaired[2];          /* of those, without a partner */
   guint64 flushed;              /* pairs dropped by a flush */
-  guint64 skipped;              /* pairs dropped because measuring could not keep up, live */
+  guint64 skipped;              /* pairs that measuring could not keep up with */
   guint64 failed;               /* pairs that could not be measured */
   guint64 scored;               /* pairs with scores */
   gdouble fps;                  /* scored pairs per second of wall time */
@@ -45,6 +52,7 @@ typedef struct
   gint64 scored_utc;            /* when the last score came: microseconds since 1970, or 0 */
   GstStructure *interval;       /* message of the last interval; the caller's, or NULL */
   GstHipVmafAlertState alert;
+  GstHipVmafPairedState paired; /* whether the streams find partners in each other */
 } GstHipVmafStats;
 
 /* Frees what is the caller's. */
@@ -67,6 +75,13 @@ GstStructure *gst_hip_vmaf_message_interval (const GstHipVmafTimes * times,
 GstStructure *gst_hip_vmaf_message_alert (const GstHipVmafTimes * times,
     gboolean raised, const gchar * name, gdouble mean, gdouble below,
     guint frames);
+
+/* No frames have found partners for `lasted`, and `silent` says which pads brought none; or they do
+ * again, after `lasted`. `running_time` is the pipeline's. */
+GstStructure *gst_hip_vmaf_message_unpaired (GstClockTime running_time,
+    GstClockTime lasted, const gchar * silent);
+GstStructure *gst_hip_vmaf_message_paired (GstClockTime running_time,
+    GstClockTime lasted);
 
 GstStructure *gst_hip_vmaf_message_stats (const GstHipVmafStats * stats);
 

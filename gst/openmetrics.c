@@ -192,7 +192,7 @@ static const struct
       G_STRUCT_OFFSET (GstHipVmafStats, pairs)},
   {"scored_pairs", "Pairs with scores.", "",
       G_STRUCT_OFFSET (GstHipVmafStats, scored)},
-  {"skipped_pairs", "Pairs that came too fast to be measured, live.", "",
+  {"skipped_pairs", "Pairs that came too fast to be measured.", "",
       G_STRUCT_OFFSET (GstHipVmafStats, skipped)},
   {"flushed_pairs", "Pairs that a seek or a stop dropped.", "",
       G_STRUCT_OFFSET (GstHipVmafStats, flushed)},
@@ -274,6 +274,10 @@ compose (GstHipVmafOpenMetrics * metrics, gboolean up)
     append_gauge (text, metrics->labels, "last_score_timestamp_seconds",
         "When the last score came, in seconds since 1970.",
         (gdouble) stats.scored_utc / G_USEC_PER_SEC);
+  if (stats.paired != GST_HIP_VMAF_PAIRED_UNKNOWN)
+    append_gauge (text, metrics->labels, "paired",
+        "0 while no frames have found partners for timeout, live.",
+        stats.paired == GST_HIP_VMAF_PAIRED_YES);
   if (stats.alert != GST_HIP_VMAF_ALERT_NONE)
     append_gauge (text, metrics->labels, "alert",
         "1 while the score is below alert-below.",

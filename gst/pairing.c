@@ -90,6 +90,12 @@ gst_hip_vmaf_pairing_waiting (GstHipVmafPairing * pairing, GstHipVmafSide side)
   return count;
 }
 
+guint
+gst_hip_vmaf_pairing_length (GstHipVmafPairing * pairing, GstHipVmafSide side)
+{
+  return gst_queue_array_get_length (pairing->queue[side]);
+}
+
 gboolean
 gst_hip_vmaf_pairing_is_empty (GstHipVmafPairing * pairing, GstHipVmafSide side)
 {

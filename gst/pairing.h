@@ -74,6 +74,10 @@ gboolean gst_hip_vmaf_pairing_wants (GstHipVmafPairing * pairing,
 guint gst_hip_vmaf_pairing_waiting (GstHipVmafPairing * pairing,
     GstHipVmafSide side);
 
+/* Frames and gaps. */
+guint gst_hip_vmaf_pairing_length (GstHipVmafPairing * pairing,
+    GstHipVmafSide side);
+
 /* Whether neither frames nor gaps are left. */
 gboolean gst_hip_vmaf_pairing_is_empty (GstHipVmafPairing * pairing,
     GstHipVmafSide side);

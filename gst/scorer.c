@@ -607,6 +607,9 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
   if (scorer->meter == NULL && !make_meter (scorer, &pair->format, error))
     return GST_HIP_VMAF_SUBMIT_REFUSED;
 
+  if (pair->begins)
+    gst_hip_vmaf_scorer_break (scorer);
+  pair->begins = FALSE;
   hv_lock (&scorer->lock);
   if (scorer->first_us == 0)
     scorer->first_us = g_get_monotonic_time ();
@@ -616,6 +619,28 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
           : hv_meter_try_submit (scorer->meter, &pair->pair)))
     return GST_HIP_VMAF_SUBMIT_LATER;
   return GST_HIP_VMAF_SUBMIT_TAKEN;
+}
+
+void
+gst_hip_vmaf_scorer_break (GstHipVmafScorer * scorer)
+{
+  if (scorer->meter != NULL)
+    hv_meter_drain (scorer->meter, TRUE, 0);
+}
+
+gboolean
+gst_hip_vmaf_scorer_pass (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
+    guint most)
+{
+  if (!hv_features_remember (scorer->config.features))
+    return FALSE;
+  if (pair->begins)
+    gst_hip_vmaf_scorer_break (scorer);
+  if (scorer->meter != NULL && same_format (&scorer->format, &pair->format)
+      && hv_meter_pass (scorer->meter, &pair->pair, most))
+    return TRUE;
+  gst_hip_vmaf_scorer_break (scorer);
+  return FALSE;
 }
 
 gboolean
@@ -748,6 +773,15 @@ gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member, guint64 n)
 {
   hv_lock (&scorer->lock);
   G_STRUCT_MEMBER (guint64, &scorer->stats, member) += n;
+  hv_unlock (&scorer->lock);
+}
+
+void
+gst_hip_vmaf_scorer_set_paired (GstHipVmafScorer * scorer,
+    GstHipVmafPairedState paired)
+{
+  hv_lock (&scorer->lock);
+  scorer->stats.paired = paired;
   hv_unlock (&scorer->lock);
 }
 

@@ -33,6 +33,7 @@ typedef struct
   GstVideoFrame frame[GST_HIP_VMAF_N_SIDES];
   guint mapped;                 /* how many of them are */
   guint flushes;                /* that had been when it was submitted */
+  gboolean begins;              /* it has nothing to do with the pair before it */
   gint64 time;                  /* the reference frame's running time */
   GstHipVmafTimes times;
   gint index;
@@ -94,6 +95,15 @@ void gst_hip_vmaf_scorer_interrupt (GstHipVmafScorer * scorer, gboolean set);
 GstHipVmafSubmit gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer,
     GstHipVmafPair * pair, gboolean wait, GError ** error);
 
+/* Shows a pair that there is no time to score to the metrics that remember frames, and takes it, if
+ * fewer than `most` pairs are in flight. Otherwise, or where none remembers, it stays the caller's;
+ * then the next pair is to them the first of a stream. */
+gboolean gst_hip_vmaf_scorer_pass (GstHipVmafScorer * scorer,
+    GstHipVmafPair * pair, guint most);
+
+/* As if the stream had ended with the last pair: what waits for the next one is scored without. */
+void gst_hip_vmaf_scorer_break (GstHipVmafScorer * scorer);
+
 /* Whether the GPU failed where nothing may take its place; the element error was posted. */
 gboolean gst_hip_vmaf_scorer_is_broken (GstHipVmafScorer * scorer);
 
@@ -119,6 +129,10 @@ void gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member,
     guint64 n);
 #define GST_HIP_VMAF_COUNT(scorer, member, n) \
     gst_hip_vmaf_scorer_count (scorer, G_STRUCT_OFFSET (GstHipVmafStats, member), n)
+
+/* What `stats` is to say of that; from any thread. */
+void gst_hip_vmaf_scorer_set_paired (GstHipVmafScorer * scorer,
+    GstHipVmafPairedState paired);
 
 /* The caller clears what it gets. */
 void gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer,

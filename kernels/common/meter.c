@@ -758,13 +758,18 @@ const char *const *hv_meter_score_names(const HvMeter *meter, unsigned *n)
 
 /* Use */
 
-static gboolean has_room(const HvMeter *meter)
+static guint64 in_flight(const HvMeter *meter)
 {
-    return meter->submitted - meter->finished < meter->depth;
+    return meter->submitted - meter->finished;
 }
 
-/* More frames than `depth` are in use only where metrics deliver late: that grows to what they
- * need and stays there. */
+static gboolean has_room(const HvMeter *meter)
+{
+    return in_flight(meter) < meter->depth;
+}
+
+/* More frames than `depth` are in use only where metrics deliver late or pairs are passed: that
+ * grows to what they need and stays there. */
 static void submit(HvMeter *meter, const HvPair *pair)
 {
     HvMeterFrame *frame = frame_pop(&meter->unused);
@@ -788,6 +793,18 @@ gboolean hv_meter_try_submit(HvMeter *meter, const HvPair *pair)
     gboolean room = has_room(meter);
     if (room)
         submit(meter, pair);
+    hv_unlock(&meter->lock);
+    return room;
+}
+
+gboolean hv_meter_pass(HvMeter *meter, const HvPair *pair, unsigned most)
+{
+    HvPair unscored = *pair;
+    unscored.unscored = TRUE;
+    hv_lock(&meter->lock);
+    gboolean room = in_flight(meter) < most;
+    if (room)
+        submit(meter, &unscored);
     hv_unlock(&meter->lock);
     return room;
 }

@@ -7,9 +7,9 @@
  * measured, and every pair that was complete by then is scored. A pair that only waits for a later
  * picture (motion needs the next one) is not in flight: it would wait for ever.
  *
- * Threads: submit, try_submit, drain, drop and interrupt may be called from any thread at any time,
- * but not from a callback, where submit and drain would wait for themselves. Callbacks come from
- * the meter's thread, without any lock of the meter held. */
+ * Threads: submit, try_submit, pass, drain, drop and interrupt may be called from any thread at any
+ * time, but not from a callback, where submit and drain would wait for themselves. Callbacks come
+ * from the meter's thread, without any lock of the meter held. */
 #ifndef HV_METER_H
 #define HV_METER_H
 
@@ -78,6 +78,11 @@ gboolean hv_meter_try_submit(HvMeter *meter, const HvPair *pair);
 
 /* Waits for room, then takes the pair and returns TRUE. FALSE, taking nothing, when interrupted. */
 gboolean hv_meter_submit(HvMeter *meter, const HvPair *pair);
+
+/* For a pair that there is no time to score: takes it as unscored and returns TRUE where fewer than
+ * `most` pairs are in flight, be that more than `depth`; else FALSE, taking nothing. Metrics that
+ * remember pictures miss none, so the scores of the pairs around it are what they would be. */
+gboolean hv_meter_pass(HvMeter *meter, const HvPair *pair, unsigned most);
 
 /* Waits until none of the pairs submitted before is in flight and their callbacks have returned,
  * those of dropped pairs too. With `end`, metrics deliver the scores that were waiting for later

@@ -17,7 +17,7 @@ LABELS = {"channel": 'one "two" \\ three', "site": "", "element": "q", "_x1": "Ã
 COUNTERS = {"frames", "unpaired_frames", "pairs", "scored_pairs", "skipped_pairs",
             "flushed_pairs", "failed_pairs"}
 GAUGES = {"up", "measured_by", "scored_pairs_per_second", "last_score_timestamp_seconds",
-          "alert", "interval_frames", "interval_seconds", "score"}
+          "alert", "paired", "interval_frames", "interval_seconds", "score"}
 FRAMES = 75
 
 

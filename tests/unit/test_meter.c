@@ -454,6 +454,32 @@ static void test_back_pressure(void)
     }
 }
 
+/* Pairs that are passed have room where no others have, up to a number; they get no scores, and a
+ * metric that remembers misses none. */
+static void test_pass(void)
+{
+    Sink *sink = sink_new();
+    HvMeter *meter = meter_make("plain,late=delay=1", 1, sink);
+    sink_block(sink, TRUE);
+    g_assert_true(try_submit(meter, sink, 1));
+    g_assert_false(try_submit(meter, sink, 2));
+    for (unsigned value = 2; value <= 5; value++) {
+        HvPair pair = sink_pair(sink, value);
+        gboolean taken = hv_meter_pass(meter, &pair, 4);
+        g_assert_cmpint(taken, ==, value < 5);
+        if (!taken)
+            g_free(pair.owner);
+    }
+    sink_block(sink, FALSE);
+    g_assert_true(submit(meter, sink, 7));
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_scored, ==, 2);
+    g_assert_cmpuint(sink->n_freed, ==, 5);
+    g_assert_cmpuint(sink->order[1], ==, 7);
+    g_assert_cmpfloat(sink->scores[1][2], ==, 3); /* from 4, the last one passed */
+    finish(meter, sink);
+}
+
 /* Scores that come late keep the order, need more frames than `depth`, and come at the end. */
 static void test_late(void)
 {
@@ -870,6 +896,7 @@ int main(int argc, char **argv)
     g_test_add_func("/meter/ahead", test_ahead);
     g_test_add_func("/meter/no-features", test_no_features);
     g_test_add_func("/meter/back-pressure", test_back_pressure);
+    g_test_add_func("/meter/pass", test_pass);
     g_test_add_func("/meter/late", test_late);
     g_test_add_func("/meter/reuse", test_reuse);
     g_test_add_func("/meter/end-timed-out", test_end_timed_out);
