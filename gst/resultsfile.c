@@ -18,7 +18,8 @@
 
 #include "kernels/common/lock.h"
 
-/* How long the file may be behind, and which part of its thread's time writing may take. */
+/* How long the file may be behind; longer where writing would take more than this part of its thread's
+ * time, but never longer than a microsecond a byte: a small file that takes long is a busy disk's. */
 #define UPDATE_US (2 * G_TIME_SPAN_SECOND)
 #define COST_SHARE 20
 
@@ -38,7 +39,7 @@ struct _GstHipVmafResultsFile
   HvLock writing;               /* for what concerns the disk: */
   int fd;                       /* the last document written, or -1 */
   goffset frames_at, frames_size;       /* its frames */
-  gint64 cost_us;               /* what writing it took */
+  gint64 pause_us;              /* until the next one */
   gboolean said;
 
   HvLock lock;                  /* for all below; after `writing` where both are held */
@@ -286,7 +287,8 @@ update (GstHipVmafResultsFile * file, gboolean complete)
   g_string_free (parts.tail, TRUE);
   if (parts.frames != NULL)
     g_string_free (parts.frames, TRUE);
-  file->cost_us = g_get_monotonic_time () - begin;
+  file->pause_us = MIN ((g_get_monotonic_time () - begin) * COST_SHARE,
+      file->frames_size);
   hv_unlock (&file->writing);
 }
 
@@ -302,11 +304,11 @@ static void *
 keep_up_to_date (void *data)
 {
   GstHipVmafResultsFile *file = data;
-  gint64 cost = 0;
+  gint64 pause = 0;
 
   hv_lock (&file->lock);
   while (!file->closed) {
-    gint64 until = g_get_monotonic_time () + MAX (UPDATE_US, cost * COST_SHARE);
+    gint64 until = g_get_monotonic_time () + MAX (UPDATE_US, pause);
 
     if (!file->incomplete) {
       hv_cond_wait (&file->changed, &file->lock);
@@ -319,7 +321,7 @@ keep_up_to_date (void *data)
     hv_unlock (&file->lock);
     update (file, FALSE);
     hv_lock (&file->writing);
-    cost = file->cost_us;
+    pause = file->pause_us;
     hv_unlock (&file->writing);
     hv_lock (&file->lock);
   }
