@@ -321,7 +321,7 @@ answer_accept_caps (GstPad * pad, GstQuery * query)
 static guint
 held_buffers (GstHipVmaf * self)
 {
-  return self->run_depth + 2;
+  return gst_hip_vmaf_scorer_held (self->scorer) + 2;
 }
 
 static gboolean

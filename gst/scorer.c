@@ -654,6 +654,18 @@ gst_hip_vmaf_scorer_is_broken (GstHipVmafScorer * scorer)
   return broken;
 }
 
+guint
+gst_hip_vmaf_scorer_held (GstHipVmafScorer * scorer)
+{
+  guint held = scorer->config.depth;
+
+  hv_lock (&scorer->lock);
+  if (measures_on_gpu (scorer) && !scorer->config.gpu.required)
+    held += hv_features_look_back (scorer->config.features);
+  hv_unlock (&scorer->lock);
+  return held;
+}
+
 GstAllocator *
 gst_hip_vmaf_scorer_allocator (GstHipVmafScorer * scorer)
 {

@@ -107,6 +107,9 @@ void gst_hip_vmaf_scorer_break (GstHipVmafScorer * scorer);
 /* Whether the GPU failed where nothing may take its place; the element error was posted. */
 gboolean gst_hip_vmaf_scorer_is_broken (GstHipVmafScorer * scorer);
 
+/* How many pairs' pictures a meter may hold at once. */
+guint gst_hip_vmaf_scorer_held (GstHipVmafScorer * scorer);
+
 /* An allocator of memory that suits what measures; NULL where any does. The caller's. */
 GstAllocator *gst_hip_vmaf_scorer_allocator (GstHipVmafScorer * scorer);
 

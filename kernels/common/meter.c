@@ -11,7 +11,8 @@
  * Where a backend measures, as many pairs are begun as it has slots, in turn, and each is waited
  * for when it is collected. When anything of it fails it is given up for good: the metrics that
  * were on it go on as CPU instances, beginning with the pair begun earliest, whose pictures are
- * still there. */
+ * still there. Where such an instance has to know earlier pictures, those of the pairs collected
+ * last are kept mapped (`kept`), or copied when a drain wants them back, or nothing else comes. */
 #include "meter.h"
 
 #include <string.h>
@@ -19,16 +20,25 @@
 #include "kernels/cpu/slices.h"
 #include "lock.h"
 
+/* How long pictures are kept from their owner while nothing else comes: it may have no more. */
+#define KEPT_US (100 * G_TIME_SPAN_MILLISECOND)
+
 typedef struct HvMeterFrame {
-    GList link; /* in one of the queues, or in the free list */
+    GList link;      /* in one of the queues, or in the free list */
+    GList kept_link; /* in `kept`, beside that */
     HvPair pair;
     HvSubject subject; /* what of the pair the metrics see */
     guint64 generation, stream;
-    unsigned pending;  /* metrics that still owe their scores */
-    gboolean settled;  /* scored, failed or dropped */
-    gboolean released; /* the owner is gone */
-    double *values;    /* of all metrics, one after the other: scores, terms of aggregates */
-    HvScores scores[]; /* of each metric; `frame` is NULL once they are done */
+    guint64 number;     /* of pairs submitted up to it */
+    unsigned collected; /* the metrics on the backend before this one have collected it */
+    unsigned pending;   /* metrics that still owe their scores */
+    gboolean settled;   /* scored, failed or dropped */
+    gboolean released;  /* the owner is gone */
+    gboolean kept;      /* in `kept`: its pictures are there */
+    gboolean through;   /* in no other queue any more */
+    gpointer copy;      /* that the pictures are in, once they are done with; NULL: the owner's */
+    double *values;     /* of all metrics, one after the other: scores, terms of aggregates */
+    HvScores scores[];  /* of each metric; `frame` is NULL once they are done */
 } HvMeterFrame;
 
 /* One metric at work. */
@@ -38,8 +48,10 @@ typedef struct Tenant {
     HvMetricSetup setup;
     gpointer params;      /* fitted to the format */
     HvMetric *metric;     /* NULL once the backend is lost and nothing took over */
+    HvMetric *lost;       /* what it was on the backend, while another takes over from it */
     gboolean on_gpu;      /* measures on the backend */
     gboolean moved;       /* did so until that was lost; now on the CPU */
+    gboolean took_over;   /* and knows what it had collected there */
     unsigned first_value; /* where its part of a frame's values begins */
 } Tenant;
 
@@ -68,7 +80,8 @@ struct HvMeter {
     HvAggregates *aggregates;
 
     /* Of the thread alone. */
-    GQueue begun, measured;
+    GQueue begun, measured, kept;
+    unsigned look_back; /* how many pairs are kept */
     double *result;     /* the scores as they are handed out */
     HvBackend *backend; /* NULL where there is none, or none any more */
     unsigned next_slot;
@@ -84,6 +97,8 @@ struct HvMeter {
     guint64 generation, cleared; /* `cleared`: the generation that the thread has come to */
     guint64 stream, reached; /* counts the ends asked for; those that the metrics have come to */
     guint64 ended_after;     /* how many pairs came before the last end */
+    guint64 wanted_back;     /* pairs up to this one are to be done with their pictures */
+    guint64 oldest_kept;     /* `number` of the first pair that is not; the thread's to set */
     unsigned unsettled;      /* pairs of this generation that are neither scored nor failed */
     gboolean interrupted, quit, exited, abandoned;
 };
@@ -97,7 +112,7 @@ static HvMeterFrame *frame_new(const HvMeter *meter)
     frame->values = (double *)((char *)frame + head);
     for (unsigned i = 0; i < meter->n_tenants; i++)
         frame->scores[i].value = frame->values + meter->tenants[i].first_value;
-    frame->link.data = frame;
+    frame->link.data = frame->kept_link.data = frame;
     return frame;
 }
 
@@ -142,12 +157,67 @@ static void frame_release(HvMeter *meter, HvMeterFrame *frame)
     frame->released = TRUE;
 }
 
+/* Nothing more comes of the pair. While its pictures are kept the frame is, and the owner where
+ * they are the owner's. */
 static void frame_recycle(HvMeter *meter, HvMeterFrame *frame)
 {
-    frame_release(meter, frame);
+    frame->through = TRUE;
+    if (!frame->kept || frame->copy)
+        frame_release(meter, frame);
+    if (frame->kept)
+        return;
     hv_lock(&meter->lock);
     g_queue_push_head_link(&meter->unused, &frame->link);
     hv_unlock(&meter->lock);
+}
+
+/* The pictures of the pairs collected last */
+
+/* Done with them, and with the owner where that was all it was still needed for. */
+static void frame_pictures_done(HvMeter *meter, HvMeterFrame *frame)
+{
+    meter->callbacks.pictures_done(frame->pair.owner);
+    if (frame->settled)
+        frame_release(meter, frame);
+}
+
+/* Lets go of all kept pairs but the last `most`. */
+static void keep_only(HvMeter *meter, unsigned most)
+{
+    while (meter->kept.length > most) {
+        HvMeterFrame *frame = g_queue_pop_head_link(&meter->kept)->data;
+        frame->kept = FALSE;
+        if (!frame->copy)
+            frame_pictures_done(meter, frame);
+        g_clear_pointer(&frame->copy, g_free);
+        if (frame->through)
+            frame_recycle(meter, frame);
+    }
+}
+
+static void keep(HvMeter *meter, HvMeterFrame *frame)
+{
+    frame->kept = TRUE;
+    g_queue_push_tail_link(&meter->kept, &frame->kept_link);
+    keep_only(meter, meter->look_back);
+}
+
+static void copy_pictures(HvMeter *meter, HvMeterFrame *frame)
+{
+    size_t bytes = hv_picture_bytes(&meter->format);
+    frame->copy = g_malloc(2 * bytes);
+    hv_picture_copy(&meter->format, &frame->pair.reference, frame->copy);
+    hv_picture_copy(&meter->format, &frame->pair.distorted, (char *)frame->copy + bytes);
+    frame_pictures_done(meter, frame);
+}
+
+/* The kept pair that was submitted first of those whose pictures are the owner's still. */
+static HvMeterFrame *first_mapped(const HvMeter *meter)
+{
+    for (GList *link = meter->kept.head; link; link = link->next)
+        if (!((HvMeterFrame *)link->data)->copy)
+            return link->data;
+    return NULL;
 }
 
 /* The thread */
@@ -191,11 +261,12 @@ static void deliver(HvMeter *meter)
     }
 }
 
-/* The pair fails if one of the metrics that were on the backend still owes its scores. */
+/* The pair fails if one of the metrics that were on the backend still owes its scores, and nothing
+ * took over from it. */
 static void fail_owed(HvMeter *meter, HvMeterFrame *frame, const GError *why)
 {
     for (unsigned i = 0; i < meter->n_tenants; i++)
-        if (meter->tenants[i].on_gpu && frame->scores[i].frame) {
+        if (meter->tenants[i].on_gpu && !meter->tenants[i].took_over && frame->scores[i].frame) {
             hv_scores_done(&frame->scores[i]);
             fail(meter, frame, &meter->tenants[i], g_error_copy(why));
         }
@@ -226,14 +297,22 @@ static void free_backend(HvMeter *meter)
     meter->backend = NULL;
 }
 
-static void drop_gpu_metrics(HvMeter *meter)
+static void set_gpu_metrics_aside(HvMeter *meter)
 {
     meter->backend->ops->quiesce(meter->backend);
     for (unsigned i = 0; i < meter->n_tenants; i++)
-        if (meter->tenants[i].on_gpu) {
-            meter->tenants[i].ops->destroy(meter->tenants[i].metric);
-            meter->tenants[i].metric = NULL;
-        }
+        if (meter->tenants[i].on_gpu)
+            meter->tenants[i].lost = g_steal_pointer(&meter->tenants[i].metric);
+}
+
+static void destroy_lost_metrics(HvMeter *meter)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++) {
+        Tenant *tenant = &meter->tenants[i];
+        if (tenant->lost)
+            tenant->info->hip->destroy(tenant->lost);
+        tenant->lost = NULL;
+    }
     free_backend(meter);
 }
 
@@ -244,18 +323,53 @@ static gboolean make_cpu_metrics(HvMeter *meter, GError **error)
         Tenant *tenant = &meter->tenants[i];
         if (!tenant->on_gpu)
             continue;
-        tenant->ops = tenant->info->cpu;
-        tenant->setup.backend = NULL;
-        if (!tenant->ops) {
+        if (!tenant->info->cpu) {
             g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
                         tenant->info->name);
             return FALSE;
         }
+        tenant->ops = tenant->info->cpu;
+        tenant->setup.backend = NULL;
         tenant->metric = tenant->ops->create(&tenant->setup, error);
         if (!tenant->metric)
             return FALSE;
     }
     return TRUE;
+}
+
+/* Where the metric can, what it owes and remembers goes over from the backend to the CPU. */
+static void take_over(HvMeter *meter, unsigned i)
+{
+    Tenant *tenant = &meter->tenants[i];
+    const HvMeterFrame *begun = g_queue_peek_head(&meter->begun);
+    unsigned n = 0, needed = hv_metric_look_back(tenant->info, tenant->params);
+    if (!tenant->ops->take_over)
+        return;
+    const HvSubject **earlier = g_new(const HvSubject *, meter->kept.length + 1);
+    for (GList *link = meter->kept.head; link; link = link->next)
+        earlier[n++] = &((HvMeterFrame *)link->data)->subject;
+    if (begun && i < begun->collected)
+        earlier[n++] = &begun->subject;
+    needed = MIN(needed, n);
+    tenant->ops->take_over(tenant->metric, tenant->lost, earlier + n - needed, needed);
+    tenant->took_over = TRUE;
+    g_free(earlier);
+}
+
+static void take_all_over(HvMeter *meter)
+{
+    for (unsigned i = 0; i < meter->n_tenants; i++)
+        if (meter->tenants[i].on_gpu)
+            take_over(meter, i);
+    meter->look_back = 0;
+    keep_only(meter, 0);
+}
+
+/* Whether the metric, moved to the CPU, is still to measure a pair that was begun. */
+static gboolean is_still_due(const HvMeter *meter, const HvMeterFrame *frame, unsigned i)
+{
+    const Tenant *tenant = &meter->tenants[i];
+    return tenant->moved && frame->scores[i].frame && !(tenant->took_over && i < frame->collected);
 }
 
 /* The metrics that moved get all pairs that were begun and that they still owe scores for. */
@@ -266,35 +380,51 @@ static void move_to_cpu(HvMeter *meter)
         tenant->moved = tenant->on_gpu;
         tenant->on_gpu = FALSE;
         meter->ahead |= tenant->ops->submit != NULL;
-        for (GList *link = meter->begun.head; link && tenant->moved; link = link->next) {
-            HvMeterFrame *frame = link->data;
-            if (frame->scores[i].frame)
-                submit_to(meter, frame, i);
-        }
+        for (GList *link = meter->begun.head; link; link = link->next)
+            if (is_still_due(meter, link->data, i))
+                submit_to(meter, link->data, i);
     }
 }
 
-/* Takes `error`; NULL where the backend gave none. Scores of pairs in `measured` that a GPU metric
- * still owes are lost with it: their pictures are gone. */
+/* Takes `error`. Scores of pairs in `measured` that a metric still owes are lost with it where none
+ * takes them over: their pictures are gone. */
+static void go_on_with_cpu(HvMeter *meter, GError *error)
+{
+    take_all_over(meter);
+    destroy_lost_metrics(meter);
+    meter->callbacks.fell_back(meter->user, error);
+    fail_all_owed(meter, &meter->measured, error);
+    g_error_free(error);
+    move_to_cpu(meter);
+}
+
+/* Takes `error`. */
+static void go_on_with_nothing(HvMeter *meter, GError *error)
+{
+    destroy_lost_metrics(meter);
+    meter->look_back = 0;
+    keep_only(meter, 0);
+    meter->broken = error;
+    meter->callbacks.broke(meter->user, error);
+    fail_all_owed(meter, &meter->measured, error);
+    fail_all_owed(meter, &meter->begun, error);
+}
+
+/* Takes `error`; NULL where the backend gave none. */
 static void lose_backend(HvMeter *meter, GError *error)
 {
     GError *why = NULL;
     if (!error)
         error = g_error_new(HV_ERROR, HV_ERROR_BACKEND, "the GPU could not measure a frame");
-    drop_gpu_metrics(meter);
-    fail_all_owed(meter, &meter->measured, error);
+    set_gpu_metrics_aside(meter);
     if (meter->fallback && make_cpu_metrics(meter, &why)) {
-        meter->callbacks.fell_back(meter->user, error);
-        g_error_free(error);
-        move_to_cpu(meter);
+        go_on_with_cpu(meter, error);
         return;
     }
     if (why)
         g_prefix_error(&error, "%s; and ", why->message);
     g_clear_error(&why);
-    meter->broken = error;
-    meter->callbacks.broke(meter->user, error);
-    fail_all_owed(meter, &meter->begun, error);
+    go_on_with_nothing(meter, error);
 }
 
 /* Whether a metric on the backend has the pair, or is to get it. */
@@ -328,6 +458,7 @@ static void begin(HvMeter *meter, HvMeterFrame *frame)
 {
     GError *error = NULL;
     frame->pending = meter->n_tenants;
+    frame->collected = 0;
     g_queue_push_tail_link(&meter->begun, &frame->link);
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         frame->scores[i].frame = frame;
@@ -352,6 +483,7 @@ static gboolean collect_from_gpu(HvMeter *meter, HvMeterFrame *frame, GError **e
         if (tenant->on_gpu && frame->scores[i].frame &&
             !tenant->ops->collect(tenant->metric, &frame->subject, &frame->scores[i], error))
             return FALSE;
+        frame->collected = i + 1;
     }
     return TRUE;
 }
@@ -363,7 +495,9 @@ static void collect_from_cpu(HvMeter *meter, HvMeterFrame *frame, gboolean moved
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         const Tenant *tenant = &meter->tenants[i];
         GError *error = NULL;
-        if (!tenant->on_gpu && frame->scores[i].frame && (!moved || tenant->moved) &&
+        gboolean due = moved ? is_still_due(meter, frame, i)
+                             : !tenant->on_gpu && frame->scores[i].frame != NULL;
+        if (due &&
             !tenant->ops->collect(tenant->metric, &frame->subject, &frame->scores[i], &error)) {
             hv_scores_done(&frame->scores[i]);
             fail(meter, frame, tenant, error);
@@ -382,12 +516,11 @@ static void collect(HvMeter *meter)
         collect_from_cpu(meter, frame, TRUE);
     }
     frame_pop(&meter->begun);
-    meter->callbacks.pictures_done(frame->pair.owner);
-    if (frame->settled)
-        frame_release(meter, frame);
+    keep(meter, frame);
     g_queue_push_tail_link(&meter->measured, &frame->link);
 }
 
+/* No metric remembers anything after it. */
 static void flush(HvMeter *meter, HvFlush how)
 {
     for (unsigned i = 0; i < meter->n_tenants; i++) {
@@ -395,6 +528,7 @@ static void flush(HvMeter *meter, HvFlush how)
         if (tenant->metric && tenant->ops->flush)
             tenant->ops->flush(tenant->metric, how);
     }
+    keep_only(meter, 0);
 }
 
 static const Tenant *debtor(const HvMeter *meter, const HvMeterFrame *frame)
@@ -429,7 +563,7 @@ static void clear(HvMeter *meter, GQueue *dropped)
     while ((frame = frame_pop(&meter->measured)))
         frame_recycle(meter, frame);
     while ((frame = frame_pop(dropped))) {
-        meter->callbacks.pictures_done(frame->pair.owner);
+        frame_pictures_done(meter, frame);
         frame_recycle(meter, frame);
     }
 }
@@ -469,6 +603,12 @@ static gboolean can_begin(const HvMeter *meter)
            meter->begun.length < most_begun(meter);
 }
 
+/* A drain, or whoever submits, may be waiting for the pictures of a kept pair. */
+static gboolean must_copy(const HvMeter *meter)
+{
+    return meter->oldest_kept <= meter->wanted_back;
+}
+
 /* Under the lock, as all that follows; the lock is released while metrics and callbacks run. */
 static void step_clear(HvMeter *meter)
 {
@@ -481,6 +621,13 @@ static void step_clear(HvMeter *meter)
     hv_lock(&meter->lock);
     meter->finished += gone;
     meter->cleared = generation;
+}
+
+static void step_copy(HvMeter *meter)
+{
+    hv_unlock(&meter->lock);
+    copy_pictures(meter, first_mapped(meter));
+    hv_lock(&meter->lock);
 }
 
 static void step_begin(HvMeter *meter)
@@ -514,6 +661,8 @@ static gboolean step(HvMeter *meter)
 {
     if (meter->cleared != meter->generation)
         step_clear(meter);
+    else if (must_copy(meter))
+        step_copy(meter);
     else if (can_begin(meter))
         step_begin(meter);
     else if (meter->begun.length)
@@ -522,6 +671,8 @@ static gboolean step(HvMeter *meter)
         step_end(meter);
     else
         return FALSE;
+    const HvMeterFrame *mapped = first_mapped(meter);
+    meter->oldest_kept = mapped ? mapped->number : G_MAXUINT64;
     hv_cond_broadcast(&meter->change);
     return TRUE;
 }
@@ -559,6 +710,15 @@ static void meter_destroy(HvMeter *meter)
     g_free(meter);
 }
 
+/* Until there may be something to do. */
+static void wait_work(HvMeter *meter)
+{
+    if (meter->oldest_kept == G_MAXUINT64)
+        hv_cond_wait(&meter->work, &meter->lock);
+    else if (!hv_cond_wait_until(&meter->work, &meter->lock, g_get_monotonic_time() + KEPT_US))
+        meter->wanted_back = meter->submitted;
+}
+
 static void *meter_main(void *data)
 {
     HvMeter *meter = data;
@@ -568,7 +728,7 @@ static void *meter_main(void *data)
             continue;
         if (meter->quit)
             break;
-        hv_cond_wait(&meter->work, &meter->lock);
+        wait_work(meter);
     }
     gboolean abandoned = meter->abandoned;
     meter->exited = TRUE;
@@ -682,6 +842,8 @@ static gboolean add_tenant(HvMeter *meter, const HvFeature *feature, GError **er
     if (!make_tenant(meter, tenant, error))
         return FALSE;
     meter->ahead |= tenant->ops->submit != NULL;
+    if (on_gpu && meter->fallback)
+        meter->look_back = MAX(meter->look_back, hv_metric_look_back(tenant->info, tenant->params));
     add_names(meter, tenant);
     add_aggregates(meter, tenant);
     return TRUE;
@@ -724,6 +886,7 @@ HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callb
     meter->depth = MAX(config->depth, 1);
     meter->backend = config->backend;
     meter->fallback = config->fallback;
+    meter->oldest_kept = G_MAXUINT64;
     meter->tenants = g_new0(Tenant, meter->features->len);
     meter->names = g_ptr_array_new_with_free_func(g_free);
     meter->source = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -780,9 +943,9 @@ static void submit(HvMeter *meter, const HvPair *pair)
     frame->generation = meter->generation;
     frame->stream = meter->stream;
     frame->settled = pair->unscored;
-    frame->released = FALSE;
+    frame->released = frame->through = FALSE;
+    frame->number = ++meter->submitted;
     g_queue_push_tail_link(&meter->waiting, &frame->link);
-    meter->submitted++;
     meter->unsettled += !pair->unscored;
     hv_cond_broadcast(&meter->work);
 }
@@ -837,11 +1000,12 @@ static gboolean wait_change(HvMeter *meter, gint64 until)
     return TRUE;
 }
 
-/* Whether the thread is through with that many pairs, and has come to that stream. */
+/* Whether the thread is through with that many pairs and their pictures, and has come to that
+ * stream. */
 static gboolean is_drained(const HvMeter *meter, guint64 pairs, guint64 stream)
 {
-    return meter->finished >= pairs && meter->cleared == meter->generation &&
-           meter->reached >= stream;
+    return meter->finished >= pairs && meter->oldest_kept > pairs &&
+           meter->cleared == meter->generation && meter->reached >= stream;
 }
 
 /* Nothing where no pair was submitted since the last end. */
@@ -861,6 +1025,10 @@ gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us)
     if (end && !meter->interrupted)
         end_stream(meter);
     guint64 pairs = meter->submitted, stream = end ? meter->stream : 0;
+    if (!end && !meter->interrupted) {
+        meter->wanted_back = pairs; /* at an end all are let go of */
+        hv_cond_broadcast(&meter->work);
+    }
     while (!meter->interrupted && !is_drained(meter, pairs, stream))
         if (!wait_change(meter, until))
             break;

@@ -5,7 +5,11 @@
  *
  * A pair is in flight from its submission until the meter's thread is through with it: until it is
  * measured, and every pair that was complete by then is scored. A pair that only waits for a later
- * picture (motion needs the next one) is not in flight: it would wait for ever.
+ * picture (motion needs the next one) is not in flight: it would wait for ever. Nor is one of which
+ * only the pictures are kept: where a metric on the backend remembers pictures that the CPU would
+ * have to see to take over, those of the pairs measured last stay mapped, hv_features_look_back()
+ * of them, at most until the end of the stream, a drop, a drain or a tenth of a second in which
+ * nothing came.
  *
  * Threads: submit, try_submit, pass, drain, drop and interrupt may be called from any thread at any
  * time, but not from a callback, where submit and drain would wait for themselves. Callbacks come
@@ -32,7 +36,7 @@ typedef struct HvMeterCallbacks {
      * that was dropped. May block: the queue fills, and submit waits or refuses. */
     void (*scored)(gpointer user, gpointer owner, const double *scores);
     /* The pictures are no longer read. Comes once for every pair, as soon as no metric needs them:
-     * before scored(), and before owner_free(). */
+     * before owner_free(), and before scored() unless they are kept. */
     void (*pictures_done)(gpointer owner);
     /* The meter is done with the pair, scored or dropped. The last call for this owner. */
     void (*owner_free)(gpointer owner);
@@ -85,10 +89,10 @@ gboolean hv_meter_submit(HvMeter *meter, const HvPair *pair);
 gboolean hv_meter_pass(HvMeter *meter, const HvPair *pair, unsigned most);
 
 /* Waits until none of the pairs submitted before is in flight and their callbacks have returned,
- * those of dropped pairs too. With `end`, metrics deliver the scores that were waiting for later
- * pictures: the stream ended, and what is submitted from now on is a new one. FALSE when
- * interrupted, or when `timeout_us` microseconds passed (negative: no limit); an end that was being
- * waited for comes all the same. */
+ * those of dropped pairs too; kept pictures are copied, so that theirs come. With `end`, metrics
+ * deliver the scores that were waiting for later pictures: the stream ended, and what is submitted
+ * from now on is a new one. FALSE when interrupted, or when `timeout_us` microseconds passed
+ * (negative: no limit); an end that was being waited for comes all the same. */
 gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us);
 
 /* Drops every pair that is not scored yet and what metrics remember; returns how many pairs that

@@ -67,6 +67,14 @@ typedef struct HvMetricOps {
     /* Where the backend failed, also with pairs that were submitted and never collected; the
      * backend is still there and quiet then. */
     void (*destroy)(HvMetric *metric);
+    /* Of the CPU's operations: `metric` is new, and `lost` is an instance of the same parameters on
+     * a backend that failed. Takes over the scores that `lost` still owes and what it remembers.
+     * `earlier` are the pairs that it collected last in this stream, the latest one last: as many
+     * as look_back() says, or all that there were; they are to be read here and not later. NULL
+     * where every score is there when a pair is collected. */
+    void (*take_over)(HvMetric *metric, HvMetric *lost, const HvSubject *const *earlier,
+                      unsigned n);
+    unsigned (*look_back)(const void *params); /* with take_over(); NULL: no pair */
 } HvMetricOps;
 
 #define HV_AGGREGATE_SUMS 4 /* at most */
@@ -122,6 +130,11 @@ void hv_features_add(GPtrArray *features, const HvMetricInfo *info, const void *
 
 /* Whether one of the metrics remembers pictures: then no pair may be left out (HvPair.unscored). */
 gboolean hv_features_remember(const GPtrArray *features);
+
+/* How many pairs' pictures the CPU needs to take over from a backend; of several metrics, of those
+ * that are `on_gpu`, the most. */
+unsigned hv_metric_look_back(const HvMetricInfo *info, const void *params);
+unsigned hv_features_look_back(const GPtrArray *features);
 
 /* Reads "adm=debug=true:adm_csf_mode=2,vif" into a GPtrArray of HvFeature (owned by the array,
  * freed with it); NULL and "" give an empty one. Space around names and empty entries are skipped;

@@ -100,6 +100,23 @@ gboolean hv_features_remember(const GPtrArray *features)
     return FALSE;
 }
 
+unsigned hv_metric_look_back(const HvMetricInfo *info, const void *params)
+{
+    const HvMetricOps *cpu = info->cpu;
+    return cpu && cpu->take_over && cpu->look_back ? cpu->look_back(params) : 0;
+}
+
+unsigned hv_features_look_back(const GPtrArray *features)
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < features->len; i++) {
+        const HvFeature *feature = g_ptr_array_index(features, i);
+        if (feature->on_gpu)
+            most = MAX(most, hv_metric_look_back(feature->info, feature->params));
+    }
+    return most;
+}
+
 /* Adds one "name" or "name=options"; `entry` is written to. */
 static gboolean add_entry(GPtrArray *features, const HvMetricInfo *const *metrics, char *entry,
                           GError **error)

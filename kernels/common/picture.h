@@ -47,4 +47,11 @@ static inline unsigned hv_format_sample_bytes(const HvFormat *format)
     return format->depth > 8 ? 2 : 1;
 }
 
+/* Bytes that hold all samples of a picture, in any layout. */
+size_t hv_picture_bytes(const HvFormat *format);
+
+/* Copies those planes that are set to `memory`, aligned to words, of hv_picture_bytes(); they are
+ * there from now on. */
+void hv_picture_copy(const HvFormat *format, HvPicture *picture, void *memory);
+
 #endif

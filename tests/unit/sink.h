@@ -22,6 +22,7 @@ typedef struct Sink {
     char *error;                 /* of the last failure */
     char *loss;                  /* the error with which the backend was given up */
     unsigned scored_before_loss; /* what n_scored was then */
+    gboolean keeps;              /* pairs may be scored whose pictures are still in use */
     gboolean blocked;            /* scored() waits until this is FALSE */
     unsigned waiting;            /* scored() calls that do */
     unsigned accepted;           /* the lowest value that may still be scored */

@@ -147,6 +147,7 @@ struct HvMetric {
     Fake *fake;
     unsigned previous;
     HvScores *owed;
+    unsigned past[2], distance; /* values of the pairs before, the last one first */
 };
 
 static int cpu_instances;
@@ -266,6 +267,75 @@ static void late_flush(HvMetric *metric, HvFlush how)
     metric->previous = 0;
 }
 
+/* How far the reference is from one of those before, told with the next picture's. Where the CPU
+ * takes over, it has to see those again. */
+static void past_collect(HvMetric *metric, unsigned value, unsigned where, HvScores *scores)
+{
+    unsigned from = metric->past[metric->distance - 1];
+    g_assert_cmpuint(value, !=, metric->past[0]);
+    scores->value[0] = from ? value - from : 0;
+    scores->value[1] = where;
+    metric->past[1] = metric->past[0];
+    metric->past[0] = value;
+    pay(metric, scores);
+}
+
+static gboolean past_gpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                                 GError **error)
+{
+    if (!goes_well(metric->fake, COLLECT, error))
+        return FALSE;
+    past_collect(metric, metric->fake->slot[subject->slot].result, 1, scores);
+    return TRUE;
+}
+
+static gboolean past_cpu_collect(HvMetric *metric, const HvSubject *subject, HvScores *scores,
+                                 GError **error)
+{
+    past_collect(metric, sink_value(subject->reference), 0, scores);
+    return TRUE;
+}
+
+static void past_flush(HvMetric *metric, HvFlush how)
+{
+    late_flush(metric, how);
+    metric->past[0] = metric->past[1] = 0;
+}
+
+static unsigned past_look_back(const void *params)
+{
+    return *(const gboolean *)params ? 2 : 1;
+}
+
+static HvMetric *past_create(HvMetric *metric, const HvMetricSetup *setup)
+{
+    metric->distance = past_look_back(setup->params);
+    return metric;
+}
+
+static HvMetric *past_gpu_create(const HvMetricSetup *setup, GError **error)
+{
+    return past_create(gpu_create(setup, error), setup);
+}
+
+static HvMetric *past_cpu_create(const HvMetricSetup *setup, GError **error)
+{
+    return past_create(cpu_create(setup, error), setup);
+}
+
+static void past_take_over(HvMetric *metric, HvMetric *lost, const HvSubject *const *earlier,
+                           unsigned n)
+{
+    unsigned collected = !!lost->past[0] + !!lost->past[1];
+    g_assert_cmpuint(n, ==, MIN(collected, metric->distance));
+    for (unsigned i = 0; i < n; i++) {
+        metric->past[i] = sink_value(earlier[n - 1 - i]->reference);
+        g_assert_cmpuint(metric->past[i], ==, lost->past[i]);
+        g_assert_cmpuint(sink_value(earlier[n - 1 - i]->distorted), ==, lost->past[i] + 1);
+    }
+    metric->owed = g_steal_pointer(&lost->owed);
+}
+
 static HvMetric *fail_create(const HvMetricSetup *setup, GError **error)
 {
     g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "no memory");
@@ -290,6 +360,12 @@ static const char *const *late_names(const void *params)
     return names;
 }
 
+static const char *const *past_names(const void *params)
+{
+    static const char *const names[] = {"past", "past_where", NULL};
+    return names;
+}
+
 static const HvMetricOps both_gpu = {gpu_create, gpu_submit, gpu_collect, NULL, gpu_destroy};
 static const HvMetricOps both_cpu = {cpu_create, NULL, cpu_collect, NULL, cpu_destroy};
 static const HvMetricOps step_cpu = {cpu_create, NULL, step_collect, step_flush, cpu_destroy};
@@ -299,7 +375,15 @@ static const HvMetricOps late_cpu = {cpu_create, NULL, late_cpu_collect, late_fl
 static const HvMetricOps poor_cpu = {fail_create, NULL, cpu_collect, NULL, cpu_destroy};
 static const HvMetricOps poor_gpu = {fail_create, gpu_submit, gpu_collect, NULL, gpu_destroy};
 
+static const HvMetricOps past_gpu = {past_gpu_create, gpu_submit, past_gpu_collect, past_flush,
+                                     gpu_destroy};
+static const HvMetricOps past_cpu = {past_cpu_create, NULL,           past_cpu_collect, past_flush,
+                                     cpu_destroy,     past_take_over, past_look_back};
+
 static const HvOption options[] = {{NULL}};
+static const HvOption past_options[] = {
+    {"far", NULL, "from the one before the previous one", HV_OPTION_BOOL, FALSE, 0, FALSE, 0, 1},
+    {NULL}};
 static const HvMetricInfo infos[] = {
     {.name = "both",
      .options = options,
@@ -318,6 +402,12 @@ static const HvMetricInfo infos[] = {
      .score_names = late_names,
      .cpu = &late_cpu,
      .hip = &late_gpu},
+    {.name = "past",
+     .options = past_options,
+     .params_size = sizeof(gboolean),
+     .score_names = past_names,
+     .cpu = &past_cpu,
+     .hip = &past_gpu},
     {.name = "only",
      .options = options,
      .params_size = 1,
@@ -341,8 +431,8 @@ static const HvMetricInfo infos[] = {
      .score_names = late_names,
      .cpu = &late_cpu},
 };
-static const HvMetricInfo *const table[] = {&infos[0], &infos[1], &infos[2], &infos[3],
-                                            &infos[4], &infos[5], &infos[6], NULL};
+static const HvMetricInfo *const table[] = {&infos[0], &infos[1], &infos[2], &infos[3], &infos[4],
+                                            &infos[5], &infos[6], &infos[7], NULL};
 
 static HvMeter *meter_try(const char *text, Fake *fake, gboolean fallback, Sink *sink,
                           GError **error)
@@ -534,6 +624,167 @@ static void test_late(void)
     finish(meter, sink, fake);
 }
 
+/* The n-th pair's value; differences tell all apart. */
+static unsigned far_value(unsigned n)
+{
+    return 1 + n * n;
+}
+
+static void submit_far(HvMeter *meter, Sink *sink, unsigned from, unsigned to)
+{
+    for (unsigned n = from; n < to; n++)
+        submit_one(meter, sink, far_value(n), FALSE);
+}
+
+/* Pair n's difference as the i-th score of its stream, which began with pair `first`. */
+static void check_past(const Sink *sink, unsigned i, unsigned n, unsigned first, unsigned distance,
+                       unsigned at)
+{
+    unsigned from = n - first >= distance ? far_value(n - distance) : far_value(n);
+    g_assert_cmpuint(sink->order[i], ==, far_value(n));
+    g_assert_cmpfloat(sink->scores[i][at], ==, far_value(n) - from);
+}
+
+static const struct {
+    const char *features;
+    unsigned distance, at; /* where past's scores are */
+} pasts[] = {
+    {"past", 1, 0},      {"past=far=true", 2, 0},      {"past,both", 1, 0},
+    {"both,past", 1, 2}, {"past=far=true,both", 2, 0}, {"both,past=far=true", 2, 2},
+};
+
+/* Whatever fails and when: scores that the GPU still owed come from the CPU. */
+static void check_take_over(unsigned k, Call call, unsigned at)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(call, at);
+    HvMeter *meter = meter_make(pasts[k].features, fake, TRUE, sink);
+    sink->keeps = TRUE;
+    submit_far(meter, sink, 0, 12);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_fell_back, ==, 1);
+    g_assert_cmpuint(sink->n_failed, ==, 0);
+    g_assert_cmpuint(sink->n_scored, ==, 12);
+    g_assert_cmpuint(sink->n_freed, ==, 12);
+    for (unsigned n = 0; n < 12; n++)
+        check_past(sink, n, n, 0, pasts[k].distance, pasts[k].at);
+    finish(meter, sink, fake);
+}
+
+/* Nobody takes over: what was owed fails, and no pictures were kept for that. */
+static void check_no_take_over(unsigned k, Call call, unsigned at)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(call, at);
+    HvMeter *meter = meter_make(pasts[k].features, fake, FALSE, sink);
+    submit_far(meter, sink, 0, 12);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_broke, ==, 1);
+    g_assert_cmpuint(sink->n_scored + sink->n_failed, ==, 12);
+    for (unsigned n = 0; n < sink->n_scored; n++)
+        check_past(sink, n, n, 0, pasts[k].distance, pasts[k].at);
+    finish(meter, sink, fake);
+}
+
+static void test_take_over(void)
+{
+    for (unsigned k = 0; k < G_N_ELEMENTS(pasts); k++)
+        for (Call call = STAGE; call < N_CALLS; call++)
+            for (unsigned at = 0; at < 12; at++) {
+                check_take_over(k, call, at);
+                check_no_take_over(k, call, at);
+            }
+}
+
+/* The pictures of as many pairs as the CPU would need are kept, until a drain wants them back, or
+ * nothing else comes: then copies of them are. */
+static void check_kept(unsigned distance, unsigned drains)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(WAIT, 8);
+    HvMeter *meter = meter_make(distance == 1 ? "past" : "past=far=true", fake, TRUE, sink);
+    sink->keeps = TRUE;
+    sink_block(sink, TRUE);
+    submit_far(meter, sink, 0, 4);
+    sink_await(sink, &sink->waiting, 1);
+    g_assert_cmpuint(sink->n_done, ==, 2 - distance);
+    sink_block(sink, FALSE);
+    submit_far(meter, sink, 4, 8);
+    if (!drains)
+        sink_await(sink, &sink->n_done, 8);
+    for (unsigned i = 0; i < drains; i++) {
+        g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+        g_assert_cmpuint(sink->n_done, ==, 8);
+        g_assert_cmpuint(sink->n_freed, ==, 7);
+    }
+    submit_far(meter, sink, 8, 12);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_fell_back, ==, 1);
+    g_assert_cmpuint(sink->n_scored, ==, 12);
+    for (unsigned n = 0; n < 12; n++)
+        check_past(sink, n, n, 0, distance, 0);
+    finish(meter, sink, fake);
+}
+
+static void test_kept(void)
+{
+    for (unsigned distance = 1; distance <= 2; distance++)
+        for (unsigned drains = 0; drains < 3; drains++)
+            check_kept(distance, drains);
+}
+
+/* After an end or a drop nothing of the stream before is kept, nor taken over. */
+static void check_kept_streams(unsigned distance, gboolean drop, unsigned at)
+{
+    Sink *sink = sink_new();
+    Fake *fake = fake_new(WAIT, at);
+    HvMeter *meter = meter_make(distance == 1 ? "past" : "past=far=true", fake, TRUE, sink);
+    sink->keeps = TRUE;
+    submit_far(meter, sink, 0, 5);
+    g_assert_true(hv_meter_drain(meter, !drop, FOREVER));
+    g_assert_cmpuint(hv_meter_drop(meter), ==, drop);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpuint(sink->n_done, ==, 5);
+    g_assert_cmpuint(sink->n_freed, ==, 5);
+    submit_far(meter, sink, 5, 12);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    g_assert_cmpuint(sink->n_failed, ==, 0);
+    g_assert_cmpuint(sink->n_scored, ==, 12 - drop);
+    for (unsigned n = 0; n < 12; n++)
+        if (n < 5 - (unsigned)drop || n >= 5)
+            check_past(sink, n < 5 ? n : n - drop, n, n < 5 ? 0 : 5, distance, 0);
+    finish(meter, sink, fake);
+}
+
+static void test_kept_streams(void)
+{
+    for (unsigned at = 0; at < 12; at++)
+        for (unsigned distance = 1; distance <= 2; distance++) {
+            check_kept_streams(distance, FALSE, at);
+            check_kept_streams(distance, TRUE, at);
+        }
+}
+
+/* Pairs that are not to be scored are kept, too: the CPU has to see them. */
+static void test_kept_unscored(void)
+{
+    for (unsigned at = 0; at < 12; at++) {
+        Sink *sink = sink_new();
+        Fake *fake = fake_new(WAIT, at);
+        HvMeter *meter = meter_make("past=far=true", fake, TRUE, sink);
+        sink->keeps = TRUE;
+        for (unsigned n = 0; n < 12; n++)
+            submit_one(meter, sink, far_value(n), n % 3 != 0);
+        g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+        g_assert_cmpuint(sink->n_failed, ==, 0);
+        g_assert_cmpuint(sink->n_scored, ==, 4);
+        g_assert_cmpuint(sink->n_freed, ==, 12);
+        for (unsigned n = 0; n < 12; n += 3)
+            check_past(sink, n / 3, n, 0, 2, 0);
+        finish(meter, sink, fake);
+    }
+}
+
 /* Metrics on the CPU get every pair once, also that in whose middle the GPU was lost. */
 static void test_lag(void)
 {
@@ -653,6 +904,10 @@ int main(int argc, char **argv)
     g_test_add_func("/backend/failures", test_failures);
     g_test_add_func("/backend/no-way-back", test_no_way_back);
     g_test_add_func("/backend/late", test_late);
+    g_test_add_func("/backend/take-over", test_take_over);
+    g_test_add_func("/backend/kept", test_kept);
+    g_test_add_func("/backend/kept-streams", test_kept_streams);
+    g_test_add_func("/backend/kept-unscored", test_kept_unscored);
     g_test_add_func("/backend/lag", test_lag);
     g_test_add_func("/backend/drop", test_drop);
     g_test_add_func("/backend/free-in-flight", test_free_in_flight);
