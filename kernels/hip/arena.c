@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A metric's memory on a device, and its pinned memory: lists of what there is to free. */
+ * A metric's memory on a device, its pinned memory and events: lists of what there is to free. */
 #include "arena.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ struct HvArena {
     HvHip *hip;
     HvHipStream *stream; /* that copies go through */
     GArray *device;      /* HvDevice */
-    GPtrArray *pinned;
+    GPtrArray *pinned, *events;
 };
 
 HvArena *hv_arena_new(HvStaging *staging)
@@ -19,6 +19,7 @@ HvArena *hv_arena_new(HvStaging *staging)
     arena->stream = hv_staging_slot(staging, 0)->stream;
     arena->device = g_array_new(FALSE, FALSE, sizeof(HvDevice));
     arena->pinned = g_ptr_array_new();
+    arena->events = g_ptr_array_new();
     return arena;
 }
 
@@ -30,8 +31,11 @@ void hv_arena_free(HvArena *arena)
         hv_hip_free(arena->hip, g_array_index(arena->device, HvDevice, i));
     for (unsigned i = 0; i < arena->pinned->len; i++)
         hv_hip_free_pinned(arena->hip, g_ptr_array_index(arena->pinned, i));
+    for (unsigned i = 0; i < arena->events->len; i++)
+        hv_hip_event_free(arena->hip, g_ptr_array_index(arena->events, i));
     g_array_unref(arena->device);
     g_ptr_array_unref(arena->pinned);
+    g_ptr_array_unref(arena->events);
     hv_hip_unref(arena->hip);
     g_free(arena);
 }
@@ -51,6 +55,14 @@ gpointer hv_arena_pinned(HvArena *arena, size_t bytes, GError **error)
         return NULL;
     g_ptr_array_add(arena->pinned, memory);
     return memset(memory, 0, bytes);
+}
+
+HvHipEvent *hv_arena_event(HvArena *arena, GError **error)
+{
+    HvHipEvent *event = hv_hip_event_new(arena->hip, error);
+    if (event)
+        g_ptr_array_add(arena->events, event);
+    return event;
 }
 
 gboolean hv_arena_constant(HvArena *arena, gconstpointer value, size_t bytes, HvDevice *out,

@@ -55,4 +55,5 @@ const HvMetricInfo hv_motion_info = {
     .score_names = score_names,
     .validate = validate,
     .cpu = &hv_motion_cpu_ops,
+    .hip = &hv_motion_hip_ops,
 };

@@ -29,6 +29,15 @@ typedef struct HvMotionWindow {
     double before; /* motion3 of the frame before, before averaging */
 } HvMotionWindow;
 
+/* What an instance of any backend begins with. */
+typedef struct HvMotion {
+    HvMotionParams params;
+    HvMotionWindow window;
+    HvFormat format;
+} HvMotion;
+
+void hv_motion_init(HvMotion *motion, const HvMetricSetup *setup);
+
 /* How many frames back the one is that a frame is compared with: 1 or 2. */
 unsigned hv_motion_distance(const HvMotionParams *params);
 
@@ -42,11 +51,15 @@ gboolean hv_motion_window_needs(const HvMotionWindow *window);
 void hv_motion_window_add(HvMotionWindow *window, uint64_t sad, const HvFormat *format,
                           HvScores *scores);
 
+/* Goes on where `from` was, which is at the start of a stream then. */
+void hv_motion_window_take_over(HvMotionWindow *window, HvMotionWindow *from);
+
 /* The end of a stream, or a discontinuity: hands over what waits, or forgets it. Then the window
  * is at the start of a stream. */
 void hv_motion_window_flush(HvMotionWindow *window, HvFlush how);
 
 extern const HvMetricInfo hv_motion_info;
 extern const HvMetricOps hv_motion_cpu_ops;
+extern const HvMetricOps hv_motion_hip_ops;
 
 #endif

@@ -15,9 +15,7 @@ static uint64_t (*const block_at[HV_N_LEVELS])(const HvMotionBlock *block) =
     HV_AT_LEVELS(hv_motion_block);
 
 struct HvMetric {
-    HvMotionParams params;
-    HvMotionWindow window;
-    HvFormat format;
+    HvMotion base;
     HvSlices *slices;
     uint64_t (*block)(const HvMotionBlock *block);
     unsigned threads, planes;
@@ -56,9 +54,9 @@ static void cut_scratch(HvCutter *cutter, HvMotionScratch *s, const HvFormat *fo
 static void cut_all(HvCutter *cutter, HvMetric *m)
 {
     for (unsigned i = 0; i < m->threads; i++)
-        cut_scratch(cutter, &m->scratch[i], &m->format);
+        cut_scratch(cutter, &m->scratch[i], &m->base.format);
     for (unsigned i = 0; i < m->planes; i++)
-        m->plane[i] = hv_cut(cutter, m->stride * m->format.height);
+        m->plane[i] = hv_cut(cutter, m->stride * m->base.format.height);
 }
 
 static void destroy(HvMetric *m)
@@ -72,15 +70,13 @@ static void destroy(HvMetric *m)
 static HvMetric *create(const HvMetricSetup *setup, GError **error)
 {
     HvMetric *m = g_new0(HvMetric, 1);
-    m->params = *(const HvMotionParams *)setup->params;
-    m->window.params = &m->params;
-    m->format = *setup->format;
+    hv_motion_init(&m->base, setup);
     m->slices = setup->slices;
     m->threads = hv_slices_threads(setup->slices);
     m->scratch = g_new0(HvMotionScratch, m->threads);
     m->sad = g_new0(uint64_t, m->threads);
-    m->stride = (m->format.width * hv_format_sample_bytes(&m->format) + 63) & ~(size_t)63;
-    m->planes = m->params.force_zero ? 0 : hv_motion_distance(&m->params) + 1;
+    m->stride = (m->base.format.width * hv_format_sample_bytes(&m->base.format) + 63) & ~(size_t)63;
+    m->planes = m->base.params.force_zero ? 0 : hv_motion_distance(&m->base.params) + 1;
     m->block = block_at[hv_level()];
     HvCutter cutter = {NULL, 0};
     cut_all(&cutter, m);
@@ -100,7 +96,7 @@ static void run_block(void *data, unsigned job, unsigned worker)
 {
     const Run *run = data;
     HvMotionBlock block = run->frame;
-    int64_t rows = run->metric->format.height;
+    int64_t rows = run->metric->base.format.height;
     block.first = (int)(rows * job / run->blocks);
     block.last = (int)(rows * (job + 1) / run->blocks);
     block.scratch = &run->metric->scratch[worker];
@@ -109,22 +105,21 @@ static void run_block(void *data, unsigned job, unsigned worker)
 
 static unsigned count_blocks(const HvMetric *m)
 {
-    return m->threads == 1 ? 1 : CLAMP(m->format.height / MIN_BLOCK_ROWS, 1, 4 * m->threads);
+    return m->threads == 1 ? 1 : CLAMP(m->base.format.height / MIN_BLOCK_ROWS, 1, 4 * m->threads);
 }
 
-/* Copies the reference's luma; the sum of its differences, where one is needed. */
-static uint64_t measure(HvMetric *m, const HvPlane *luma)
+/* Copies the reference's luma as that frame's; where it is compared, the sum of its differences. */
+static uint64_t measure(HvMetric *m, guint64 frame, const HvPlane *luma, gboolean compare)
 {
-    guint64 frame = m->window.frames;
-    unsigned distance = hv_motion_distance(&m->params);
+    unsigned distance = hv_motion_distance(&m->base.params);
     Run run = {.metric = m, .blocks = count_blocks(m)};
     run.frame = (HvMotionBlock){
-        .format = &m->format,
+        .format = &m->base.format,
         .current = luma,
         .copy = m->plane[frame % m->planes],
         .stride = m->stride,
     };
-    if (hv_motion_window_needs(&m->window))
+    if (compare)
         run.frame.earlier = m->plane[(frame - distance) % m->planes];
     memset(m->sad, 0, m->threads * sizeof *m->sad);
     hv_slices_run(m->slices, run.blocks, run_block, &run);
@@ -136,14 +131,32 @@ static uint64_t measure(HvMetric *m, const HvPlane *luma)
 
 static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
 {
-    uint64_t sad = m->params.force_zero ? 0 : measure(m, &subject->reference->plane[0]);
-    hv_motion_window_add(&m->window, sad, &m->format, scores);
+    HvMotionWindow *window = &m->base.window;
+    uint64_t sad = 0;
+    if (!m->base.params.force_zero)
+        sad = measure(m, window->frames, &subject->reference->plane[0],
+                      hv_motion_window_needs(window));
+    hv_motion_window_add(window, sad, &m->base.format, scores);
     return TRUE;
+}
+
+static unsigned look_back(const void *params)
+{
+    const HvMotionParams *p = params;
+    return p->force_zero ? 0 : hv_motion_distance(p);
+}
+
+static void take_over(HvMetric *m, HvMetric *lost, const HvSubject *const *earlier, unsigned n)
+{
+    HvMotionWindow *window = &m->base.window;
+    hv_motion_window_take_over(window, &((HvMotion *)lost)->window);
+    for (unsigned i = 0; i < n; i++)
+        measure(m, window->frames - n + i, &earlier[i]->reference->plane[0], FALSE);
 }
 
 static void flush(HvMetric *m, HvFlush how)
 {
-    hv_motion_window_flush(&m->window, how);
+    hv_motion_window_flush(&m->base.window, how);
 }
 
 const HvMetricOps hv_motion_cpu_ops = {
@@ -151,4 +164,6 @@ const HvMetricOps hv_motion_cpu_ops = {
     .collect = collect,
     .flush = flush,
     .destroy = destroy,
+    .take_over = take_over,
+    .look_back = look_back,
 };

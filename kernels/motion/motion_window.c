@@ -4,6 +4,13 @@
  * backend. */
 #include "kernels/motion/motion.h"
 
+void hv_motion_init(HvMotion *motion, const HvMetricSetup *setup)
+{
+    motion->params = *(const HvMotionParams *)setup->params;
+    motion->window = (HvMotionWindow){.params = &motion->params};
+    motion->format = *setup->format;
+}
+
 unsigned hv_motion_distance(const HvMotionParams *params)
 {
     return params->five_frame_window ? 2 : 1;
@@ -87,6 +94,14 @@ void hv_motion_window_add(HvMotionWindow *window, uint64_t sad, const HvFormat *
     window->frames++;
     while (window->delivered < window->frames && is_complete(window, window->delivered))
         deliver(window);
+}
+
+void hv_motion_window_take_over(HvMotionWindow *window, HvMotionWindow *from)
+{
+    const HvMotionParams *params = window->params;
+    *window = *from;
+    window->params = params;
+    *from = (HvMotionWindow){.params = from->params};
 }
 
 void hv_motion_window_flush(HvMotionWindow *window, HvFlush how)

@@ -36,6 +36,9 @@ CONTRACT = {
     "moment": {
         "moment_plane": "plane totals u32 u32 u32 u32 u32",
     },
+    "motion": {
+        "motion_difference": "buffers fixed u32 u32 u32 u32",
+    },
     "psnr": {
         "psnr_plane": "plane plane totals" + 9 * " u32",
     },

@@ -47,12 +47,22 @@ static const char *const psnr_options[] = {
 
 static const char *const no_options[] = {"", NULL};
 
-/* More pairs than slots. */
-static const unsigned six[] = {6, 0}, four[] = {4, 0};
+static const char *const motion_options[] = {
+    "",
+    "motion_five_frame_window=true",
+    "motion_five_frame_window=true:motion_moving_average=true:motion_fps_weight=1.5",
+    "motion_blend_factor=0.5:motion_blend_offset=12:motion_max_val=18",
+    "motion_force_zero=true",
+    NULL,
+};
+
+/* More pairs than slots; streams of every length up to that. */
+static const unsigned six[] = {6, 0}, four[] = {4, 0}, each[] = {1, 2, 3, 5, 0};
 
 const Compared compared[] = {
     {.metric = "adm", .options = adm_options, .lengths = six, .n_sums = ADM_SUMS, .sums = adm_sums},
     {.metric = "vif", .options = vif_options, .lengths = four},
+    {.metric = "motion", .options = motion_options, .lengths = each},
     {.metric = "psnr", .options = psnr_options, .lengths = four},
     {.metric = "float_psnr", .options = no_options, .lengths = four},
     {.metric = "float_moment", .options = no_options, .lengths = four},
