@@ -11,6 +11,7 @@ They are read as libvmaf's own scripts do it (xml.etree, json), and as everybody
 import concurrent.futures
 import csv
 import json
+import os
 import pathlib
 import re
 import signal
@@ -110,6 +111,7 @@ def read_sub(path):
     return frames, {}
 
 
+ENDS = {"xml": b"</VMAF>\n", "json": b"\n  }\n}\n", "csv": b",\n", "sub": b"|\n"}
 READ = {"xml": read_xml, "json": read_json, "csv": read_csv, "sub": read_sub}
 
 
@@ -129,6 +131,20 @@ def same_as_libvmaf(folder, layout):
     assert ours == theirs, f"{ours}\nand not\n{theirs}"
 
 
+def look_closely(path, layout, seconds):
+    """Once it is there, it is there at any moment, to its end."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not os.path.exists(path):
+            time.sleep(0.01)
+            continue
+        while time.monotonic() < until:
+            with open(path, "rb") as document:
+                document.seek(-len(ENDS[layout]), os.SEEK_END)
+                assert document.read() == ENDS[layout], "half a document"
+            time.sleep(0.0005)
+
+
 def killed(folder, layout):
     """Until it has been seen to grow, and never half of it."""
     path = f"{folder}/results.{layout}"
@@ -142,7 +158,7 @@ def killed(folder, layout):
         deadline = time.monotonic() + 60
         while len(lengths) < 3:
             assert time.monotonic() < deadline and pipeline.poll() is None
-            time.sleep(0.2)
+            look_closely(path, layout, 0.3)
             if pathlib.Path(path).exists():
                 lengths.add(len(READ[layout](path)[0]))
     finally:
