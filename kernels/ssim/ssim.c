@@ -136,6 +136,11 @@ void hv_ssim_plan_init(HvSsimPlan *plan, HvSsimKind kind, const HvSsimParams *pa
     }
 }
 
+gboolean hv_ssim_is_made(const HvSsimPlan *plan, int scale)
+{
+    return scale || plan->factor > 1;
+}
+
 float hv_ssim_unit(const HvSsimPlan *plan)
 {
     return 1.0f / (float)(1 << (plan->depth - 8));
@@ -195,6 +200,8 @@ const HvMetricInfo hv_float_ssim_info = {
     .score_names = single_score_names,
     .validate = validate_single,
     .cpu = &hv_float_ssim_cpu_ops,
+    .hip = &hv_float_ssim_hip_ops,
+    .image = "ssim",
 };
 
 const HvMetricInfo hv_float_ms_ssim_info = {
@@ -205,4 +212,6 @@ const HvMetricInfo hv_float_ms_ssim_info = {
     .score_names = multi_score_names,
     .validate = validate_multi,
     .cpu = &hv_float_ms_ssim_cpu_ops,
+    .hip = &hv_float_ms_ssim_hip_ops,
+    .image = "ssim",
 };

@@ -33,6 +33,9 @@ typedef struct HvSsimPlan {
 void hv_ssim_plan_init(HvSsimPlan *plan, HvSsimKind kind, const HvSsimParams *params,
                        const HvFormat *format);
 
+/* Whether what is measured at the scale is made from something larger. */
+gboolean hv_ssim_is_made(const HvSsimPlan *plan, int scale);
+
 /* What a stored sample, which has plan->depth bits, is multiplied with: 1 for 8 bits. */
 float hv_ssim_unit(const HvSsimPlan *plan);
 
@@ -42,5 +45,6 @@ void hv_ssim_deliver(const HvSsimPlan *plan, const HvSsimSums *sums, HvScores *s
 
 extern const HvMetricInfo hv_float_ssim_info, hv_float_ms_ssim_info;
 extern const HvMetricOps hv_float_ssim_cpu_ops, hv_float_ms_ssim_cpu_ops;
+extern const HvMetricOps hv_float_ssim_hip_ops, hv_float_ms_ssim_hip_ops;
 
 #endif

@@ -5,8 +5,8 @@
  * operation rounded: the same text compiles for the host and for GPUs.
  *
  * Filters round as libvmaf's do: each product to float, the sum in double, then to float. The blur
- * of large pictures adds in float, the outermost samples first, and before they are multiplied those
- * that have the same tap. */
+ * of large pictures adds in float, the outermost samples first, and before they are multiplied
+ * those that have the same tap. */
 #ifndef HV_SSIM_ARITH_H
 #define HV_SSIM_ARITH_H
 

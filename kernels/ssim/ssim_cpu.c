@@ -31,12 +31,6 @@ struct HvMetric {
     gpointer memory;
 };
 
-/* Whether what is compared at the scale is made from something larger. */
-static gboolean is_made(const HvSsimPlan *plan, int scale)
-{
-    return scale || plan->factor > 1;
-}
-
 static void cut_image(HvCutter *cutter, HvMetric *m, int scale)
 {
     int width = m->plan.scale_width[scale], height = m->plan.scale_height[scale];
@@ -62,7 +56,7 @@ static void cut_all(HvCutter *cutter, HvMetric *m)
             scratch->column = column + beyond;
     }
     for (int scale = 0; scale < m->plan.scales; scale++)
-        if (is_made(&m->plan, scale))
+        if (hv_ssim_is_made(&m->plan, scale))
             cut_image(cutter, m, scale);
 }
 
@@ -120,7 +114,7 @@ static void set_input(HvMetric *m, const HvSubject *subject)
             .mask = (1 << m->plan.depth) - 1,
             .unit = hv_ssim_unit(&m->plan),
         };
-        if (!is_made(&m->plan, 0))
+        if (!hv_ssim_is_made(&m->plan, 0))
             m->image[0][p] = m->picture[p];
     }
 }
@@ -188,7 +182,7 @@ static void measure_scale(HvMetric *m, int scale)
     const HvSsimPlan *plan = &m->plan;
     unsigned columns = plan->scale_width[scale] - HV_SSIM_TAPS + 1;
     unsigned strips = (columns + HV_SSIM_STRIP - 1) / HV_SSIM_STRIP;
-    if (is_made(plan, scale)) {
+    if (hv_ssim_is_made(plan, scale)) {
         Run run = make_run(m, scale, plan->scale_height[scale], HV_SSIM_PICTURES);
         hv_slices_run(m->slices, HV_SSIM_PICTURES * run.blocks, run_shrink, &run);
     }

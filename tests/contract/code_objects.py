@@ -42,6 +42,13 @@ CONTRACT = {
     "psnr": {
         "psnr_plane": "plane plane totals" + 9 * " u32",
     },
+    "ssim": {
+        "ssim_windows_luma": "plane plane totals" + 9 * " u32",
+        "ssim_windows_image": "plane totals" + 4 * " u32",
+        "ssim_halve_luma": "plane plane" + 7 * " u32",
+        "ssim_halve_image": "plane plane" + 4 * " u32",
+        "ssim_box": "plane plane" + 10 * " u32",
+    },
     "vif": {
         "vif_scale0": "buffers fixed u32 u32 u32 u32",
         "vif_scale1": "buffers fixed",

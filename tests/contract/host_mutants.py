@@ -19,6 +19,7 @@ ADM = "kernels/adm/adm_hip.c"
 VIF = "kernels/vif/vif_hip.c"
 PSNR = "kernels/psnr/psnr_hip.c"
 MOMENT = "kernels/moment/moment_hip.c"
+SSIM = "kernels/ssim/ssim_hip.c"
 ARENA = "kernels/hip/arena.c"
 STAGING = "kernels/hip/staging.c"
 DEVICE = "kernels/hip/device.c"
@@ -150,6 +151,33 @@ MOMENT_MUTANTS = {
         "m->format.height / HV_MOMENT_ROWS", False),
 }
 
+SSIM_MUTANTS = {
+    "totals are not cleared": (
+        "float_ssim", SSIM,
+        "!hv_hip_fill(m->hip, slot->totals, 0, sums_bytes(m), staged->stream, error)", "FALSE",
+        False),
+    "there is no room for totals": (
+        "float_ssim", SSIM, "hv_arena_device(m->arena, sums_bytes(m),",
+        "hv_arena_device(m->arena, 4,", False),
+    "the reference is compared with itself": (
+        "float_ssim", SSIM, "hv_pointer(d->data)", "hv_pointer(r->data)", False),
+    "pitch and shift are exchanged": (
+        "float_ssim", SSIM, "hv_u32(r->pitch), hv_u32(r->shift)",
+        "hv_u32(r->shift), hv_u32(r->pitch)", False),
+    "a row of tiles is left out": (
+        "float_ssim", SSIM, "hv_divide_up(rows - HV_SSIM_TAPS + 1, HV_SSIM_TILE_ROWS)",
+        "(rows - HV_SSIM_TAPS + 1) / HV_SSIM_TILE_ROWS", False),
+    "a launch that fails does not end the pair": (
+        "float_ssim", SSIM, "!launch_windows(m, slot, staged, scale, error)) return FALSE;",
+        "!launch_windows(m, slot, staged, scale, error)) continue;", False),
+    "the results do not come back": (
+        "float_ssim", SSIM,
+        "hv_hip_download(m->hip, slot->result, slot->totals, sums_bytes(m), staged->stream, "
+        "error);", "TRUE;", False),
+    "its memory is not released": dropped("float_ssim", SSIM, "hv_arena_free(m->arena);"),
+    "a failed instance is not destroyed": dropped("float_ssim", SSIM, "destroy(m);", True),
+}
+
 # What all metrics stand on.
 HIP_MUTANTS = {
     "what stays on the device is copied to memory that was not allocated": dropped(
@@ -197,6 +225,7 @@ MUTANTS = {
     **{f"vif: {name}": mutant for name, mutant in VIF_MUTANTS.items()},
     **{f"psnr: {name}": mutant for name, mutant in PSNR_MUTANTS.items()},
     **{f"float_moment: {name}": mutant for name, mutant in MOMENT_MUTANTS.items()},
+    **{f"float_ssim: {name}": mutant for name, mutant in SSIM_MUTANTS.items()},
 }
 
 

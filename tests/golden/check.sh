@@ -21,7 +21,8 @@ if [[ ${1-} == --emulator ]]; then
   backend=hip
   configs=(adm adm.egl1 adm.v1_3d0h adm.v1_5d0h adm.v1_1d5h_2160 vif vif.egl1
            psnr psnr_luma float_psnr float_moment motion motion.v1 motion.v1_hfr motion.force_zero
-           vmaf_v0.6.1 vmaf_v0.6.1neg vmaf_b_v0.6.3) # what other models ask for is the same
+           vmaf_v0.6.1 vmaf_v0.6.1neg vmaf_b_v0.6.3 # what other models ask for is the same
+           float_ssim float_ms_ssim)
   shift
 fi
 

@@ -47,6 +47,10 @@ static const char *const psnr_options[] = {
 
 static const char *const no_options[] = {"", NULL};
 
+static const char *const ssim_options[] = {"enable_lcs=true", "", NULL};
+static const char *const smaller_ssim_options[] = {"enable_lcs=true:scale=2", "scale=3",
+                                                   "enable_lcs=true:scale=7", NULL};
+
 static const char *const motion_options[] = {
     "",
     "motion_five_frame_window=true",
@@ -66,6 +70,9 @@ const Compared compared[] = {
     {.metric = "psnr", .options = psnr_options, .lengths = four},
     {.metric = "float_psnr", .options = no_options, .lengths = four},
     {.metric = "float_moment", .options = no_options, .lengths = four},
+    {.metric = "float_ssim", .options = ssim_options, .lengths = four},
+    {.metric = "float_ssim", .options = smaller_ssim_options, .lengths = four, .larger = 61},
+    {.metric = "float_ms_ssim", .options = ssim_options, .lengths = four, .larger = 160},
     {.metric = NULL},
 };
 

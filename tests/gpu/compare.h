@@ -15,6 +15,7 @@ typedef struct Compared {
     double tolerance;             /* 0: every score is the same to the bit */
     unsigned n_sums;              /* integers that the scores are made from, and */
     const int64_t *(*sums)(void); /* those of the pair that was collected last, or NULL */
+    unsigned larger; /* what is added to both sides of all sizes, where it measures no small ones */
 } Compared;
 
 /* Every metric that is held, ended by one without a name. */

@@ -4,8 +4,9 @@
  * the same, to the bit where the metric is made of integers.
  *
  *   parity METRIC sizes [FROM TO STEP [PART PARTS]]   every STEPth of the sizes from FROM to TO,
- *                                                     both ways; depth, options and contents go
- *                                                     round
+ *                                                     both ways (larger ones of a metric that
+ *                                                     measures no small ones); depth, options and
+ *                                                     contents go round
  *   parity METRIC options                             every option set at every depth
  *   parity METRIC size WIDTH HEIGHT                   one size at every depth
  *   parity METRIC clip REFERENCE DISTORTED FRAMES     raw clips, named as in ../shared/clips
@@ -31,7 +32,8 @@ static void hold_format(const Compared *what, unsigned width, unsigned height, u
     GError *error = NULL;
     Gpu gpu;
     GPtrArray *features = compared_features(what, options);
-    HvFormat format = compared_format(features, width, height, depth, kind);
+    HvFormat format =
+        compared_format(features, width + what->larger, height + what->larger, depth, kind);
     uint64_t state = width * 100003 + height * 17 + kind;
     gpu_must(gpu_fit(features, &format, &error), &error);
     gpu_must(gpu_init(&gpu, hip, &format, features, SLOTS, &error), &error);
