@@ -24,6 +24,7 @@
  * - "timecode"     #G_TYPE_STRING  where the reference carries one (frame messages)
  * - "utc"          #G_TYPE_STRING  when it was captured, ISO 8601 (frame messages, live)
  * - "score"        #G_TYPE_DOUBLE  the first model's
+ * - "psnr-y", "ssim", "ms-ssim" #G_TYPE_DOUBLE with the properties psnr, ssim and ms-ssim
  * - every score    #G_TYPE_DOUBLE  under the model's or libvmaf's name, such as "vmaf_v0.6.1" and
  *                                  "integer_adm2"
  *

@@ -192,6 +192,12 @@ gst_hip_vmaf_results_begin (GstHipVmafResults * results,
   }
 }
 
+guint
+gst_hip_vmaf_results_columns (GstHipVmafResults * results)
+{
+  return results->columns->len;
+}
+
 /* Numbers: in the C locale, whatever the application's */
 
 static void

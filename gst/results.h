@@ -39,6 +39,9 @@ void gst_hip_vmaf_results_begin (GstHipVmafResults * results,
 void gst_hip_vmaf_results_add (GstHipVmafResults * results, gint index,
     const gdouble * scores, GString * text);
 
+/* How many names there were; the head and the frames of files with fewer are those of another layout. */
+guint gst_hip_vmaf_results_columns (GstHipVmafResults * results);
+
 /* Appends what comes before the frames; `fps` is how many were measured per second. */
 void gst_hip_vmaf_results_head (GstHipVmafResults * results, gdouble fps,
     GString * text);

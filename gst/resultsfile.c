@@ -39,6 +39,7 @@ struct _GstHipVmafResultsFile
   HvLock writing;               /* for what concerns the disk: */
   int fd;                       /* the last document written, or -1 */
   goffset frames_at, frames_size;       /* its frames */
+  guint columns;                /* that it knows of */
   gint64 pause_us;              /* until the next one */
   gboolean said;
 
@@ -193,13 +194,14 @@ publish (GstHipVmafResultsFile * file, int fd, const gchar * name,
 typedef struct
 {
   GString *head, *frames, *tail;
+  guint columns;
 } Parts;
 
 /* Everything that is known now, but for the frames that the last document holds. */
 static Parts
 take_parts (GstHipVmafResultsFile * file)
 {
-  Parts parts = { g_string_new (NULL), NULL, g_string_new (NULL) };
+  Parts parts = {.head = g_string_new (NULL),.tail = g_string_new (NULL) };
   gdouble fps;
 
   hv_lock (&file->lock);
@@ -208,6 +210,7 @@ take_parts (GstHipVmafResultsFile * file)
   gst_hip_vmaf_results_head (file->results, fps, parts.head);
   parts.frames = file->pending;
   file->pending = g_string_new (NULL);
+  parts.columns = gst_hip_vmaf_results_columns (file->results);
   gst_hip_vmaf_results_tail (file->results, file->aggregates, parts.tail);
   file->incomplete = FALSE;
   hv_unlock (&file->lock);
@@ -257,11 +260,49 @@ write_parts (GstHipVmafResultsFile * file, const Parts * parts,
     file->fd = fd;
     file->frames_at = parts->head->len;
     file->frames_size = before + parts->frames->len;
+    file->columns = parts->columns;
   } else if (fd >= 0) {
     g_unlink (name);
     close (fd);
   }
   g_free (name);
+  return ok;
+}
+
+static gboolean
+write_at (int fd, goffset offset, const GString * text)
+{
+  return lseek (fd, offset, SEEK_SET) == offset
+      && write_all (fd, text->str, text->len, NULL)
+      && ftruncate (fd, offset + text->len) == 0;
+}
+
+/* The disk has no room for a second copy, but may have it for what is new: that goes where the tail
+ * was. For this moment the file is not whole; where that fails, too, it gets back its tail. */
+static gboolean
+append_parts (GstHipVmafResultsFile * file, const Parts * parts,
+    const GError * why)
+{
+  goffset end = file->frames_at + file->frames_size;
+  GString *text, *tail;
+  gboolean ok = FALSE;
+
+  if (!g_error_matches (why, G_FILE_ERROR, G_FILE_ERROR_NOSPC)
+      || file->fd < 0 || file->in_place || file->columns != parts->columns)
+    return FALSE;
+  text = g_string_new_len (parts->frames->str, parts->frames->len);
+  g_string_append_len (text, parts->tail->str, parts->tail->len);
+  tail = g_string_new (NULL);
+  g_string_set_size (tail, lseek (file->fd, 0, SEEK_END) - end);
+  if (pread (file->fd, tail->str, tail->len, end) == (gssize) tail->len) {
+    ok = write_at (file->fd, end, text);
+    if (!ok && !write_at (file->fd, end, tail))
+      g_warning ("%s has lost its end: %s", file->path, g_strerror (errno));
+  }
+  if (ok)
+    file->frames_size += parts->frames->len;
+  g_string_free (text, TRUE);
+  g_string_free (tail, TRUE);
   return ok;
 }
 
@@ -274,15 +315,16 @@ update (GstHipVmafResultsFile * file, gboolean complete)
 
   hv_lock (&file->writing);
   parts = take_parts (file);
-  if (write_parts (file, &parts, complete, &error)) {
+  if (write_parts (file, &parts, complete, &error)
+      || append_parts (file, &parts, error)) {
     set_written (file, complete);
   } else {
     put_back (file, &parts);
     if (!file->said)
       file->failed (file->user, error);
     file->said = TRUE;
-    g_error_free (error);
   }
+  g_clear_error (&error);
   g_string_free (parts.head, TRUE);
   g_string_free (parts.tail, TRUE);
   if (parts.frames != NULL)

@@ -144,11 +144,13 @@ GST_END_TEST;
 /* One message a pair, in order, with every number of threads, and always the same scores. */
 GST_START_TEST (test_order_and_threads)
 {
-  Rig *rigs[4];
+  static const guint threads[] = { 0, 1, 2, 3, 4 };
+  Rig *rigs[G_N_ELEMENTS (threads)];
   gint index;
 
-  for (guint t = 0; t < 4; t++) {
-    rigs[t] = rig_new ("threads", t, "features", "adm=debug=true", NULL);
+  for (guint t = 0; t < G_N_ELEMENTS (threads); t++) {
+    rigs[t] = rig_new ("threads", threads[t], "features", "adm=debug=true",
+        "model-filename", " vmaf_v0.6.1", "psnr", TRUE, "ssim", TRUE, NULL);
     rig_start_streams (rigs[t], "width=161, height=91");
     rig_play (rigs[t], "0 40 80 120 160 200 240 280 320 360",
         "0 40 80 120 160 200 240 280 320 360");
@@ -162,7 +164,7 @@ GST_START_TEST (test_order_and_threads)
     }
     rig_expect_same_scores (rigs[0], rigs[t]);
   }
-  for (guint t = 0; t < 4; t++)
+  for (guint t = 0; t < G_N_ELEMENTS (threads); t++)
     rig_free (rigs[t]);
 }
 
