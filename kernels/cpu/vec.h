@@ -375,15 +375,16 @@ static inline HvVecF hv_mul_add_f32(HvVecF a, HvVecF b, HvVecF c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
-/* One of the first HV_LANES floats at `table` for each lane. */
-static inline HvVecF hv_permute_f32(const float *table, HvVec index)
+/* One of the 8 numbers at `table` for each lane, by the lowest three bits of its index. */
+static inline HvVecF hv_permute8_f32(const float *table, HvVec index)
 {
-    return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table));
+    return _mm512_permutexvar_ps(index, _mm512_broadcast_f32x8(_mm256_loadu_ps(table)));
 }
 
-static inline HvVec hv_permute_s32(const int32_t *table, HvVec index)
+static inline HvVec hv_permute8_s32(const int32_t *table, HvVec index)
 {
-    return _mm512_permutexvar_epi32(index, _mm512_loadu_si512(table));
+    return _mm512_permutexvar_epi32(
+        index, _mm512_broadcast_i32x8(_mm256_loadu_si256((const __m256i *)table)));
 }
 
 /* The same bits. */
@@ -853,13 +854,13 @@ static inline HvVecF hv_mul_add_f32(HvVecF a, HvVecF b, HvVecF c)
     return _mm256_fmadd_ps(a, b, c);
 }
 
-/* One of the first HV_LANES floats at `table` for each lane. */
-static inline HvVecF hv_permute_f32(const float *table, HvVec index)
+/* One of the 8 numbers at `table` for each lane, by the lowest three bits of its index. */
+static inline HvVecF hv_permute8_f32(const float *table, HvVec index)
 {
     return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), index);
 }
 
-static inline HvVec hv_permute_s32(const int32_t *table, HvVec index)
+static inline HvVec hv_permute8_s32(const int32_t *table, HvVec index)
 {
     return _mm256_permutevar8x32_epi32(_mm256_loadu_si256((const __m256i *)table), index);
 }

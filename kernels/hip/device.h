@@ -38,11 +38,14 @@ HV_INLINE float hv_estimate(float x)
 #define HV_RECIPROCAL_ESTIMATE(x) (1.0f / (x))
 #endif
 
-/* Before a loop that must vanish, so that what it indexes stays in registers. */
+/* Before a loop that must vanish, so that what it indexes stays in registers; and before one that
+ * must not. */
 #if defined __HIP_DEVICE_COMPILE__ || defined __CUDACC__
-#define HV_UNROLL _Pragma("unroll")
+#define HV_UNROLL    _Pragma("unroll")
+#define HV_NO_UNROLL _Pragma("unroll 1")
 #else
 #define HV_UNROLL
+#define HV_NO_UNROLL
 #endif
 
 /* Without the address space the AMD compiler cannot know that a pointer loaded from memory is

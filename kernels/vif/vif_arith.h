@@ -55,15 +55,65 @@ HV_INLINE int hv_vif_mirror(int i, int n)
 
 /* A product and a sum, rounded once. */
 #ifndef HV_FMA
-#define HV_FMA(a, b, c) __builtin_fma(a, b, c)
+#define HV_FMA(a, b, c)  __builtin_fma(a, b, c)
+#define HV_FMAF(a, b, c) __builtin_fmaf(a, b, c)
 #endif
 
-/* log2(x) with 11 fractional bits, of x from 2^16 to 2^32, by its 16 leading bits. */
-HV_INLINE int32_t hv_vif_log2(HV_GLOBAL(const uint16_t) table, uint32_t x)
+/* log2 without the table. 2048 * log2(m) of m in an eighth of [1, 2) is a whole number (the base,
+ * less 127 * 2048 for the bias of a float's exponent) and the logarithm of m times a reciprocal,
+ * which is close to 1. Of all such pairs these round to the table's entry everywhere: docs/vif.md
+ * says how they were found, and a test goes through every entry. */
+typedef struct HvVifLogPieces {
+    float reciprocal[8];
+    int32_t base[8];
+} HvVifLogPieces;
+
+static const HvVifLogPieces hv_vif_log_pieces = {
+    {0.94121623f, 0.84203589f, 0.762283087f, 0.695476949f, 0.639917433f, 0.592594743f, 0.552685916f,
+     0.516163111f},
+    {179 - 127 * 2048, 508 - 127 * 2048, 802 - 127 * 2048, 1073 - 127 * 2048, 1319 - 127 * 2048,
+     1546 - 127 * 2048, 1752 - 127 * 2048, 1954 - 127 * 2048}};
+
+/* Coefficients of 2048 * log2(1 + r), for r within 1/16 of 0, from r's on. */
+#define HV_VIF_LOG_SERIES 2954.63945f, -1477.31972f, 984.879815f, -738.659861f
+
+/* log2(x) with 11 fractional bits, of x from 2^16 to 2^31, by its 16 leading bits. As a float, x
+ * has them in the upper bits of the mantissa: the bit after them is cleared, so that no rounding
+ * reaches them. Adding 1.5 * 2^23 rounds to the nearest number. */
+HV_INLINE int32_t hv_vif_log2_pieces(const HvVifLogPieces *pieces, uint32_t x)
+{
+    const float series[] = {HV_VIF_LOG_SERIES};
+    union {
+        float f;
+        uint32_t bits;
+    } whole, m, part;
+    whole.f = (float)(x & ~(x >> 16));
+    m.bits = (whole.bits & 0x007fff00) | 0x3f800000;
+    unsigned eighth = whole.bits >> 20 & 7;
+    float r = HV_FMAF(m.f, pieces->reciprocal[eighth], -1.0f);
+    float sum = HV_FMAF(HV_FMAF(series[3], r, series[2]), r, series[1]);
+    part.f = HV_FMAF(sum, r, series[0]) * r + 12582912.0f;
+    return (int32_t)(part.bits - 0x4b400000 + (whole.bits >> 12 & ~2047u)) + pieces->base[eighth];
+}
+
+/* log2(x) with 11 fractional bits, of x from 2^16 to 2^31, by its 16 leading bits: read on the
+ * host, computed on a GPU, where 32 lanes would read from 32 places. */
+#ifdef HV_KERNEL
+typedef const HvVifLogPieces *HvVifLog;
+
+HV_INLINE int32_t hv_vif_log2(HvVifLog log, uint32_t x)
+{
+    return hv_vif_log2_pieces(log, x);
+}
+#else
+typedef const uint16_t *HvVifLog;
+
+HV_INLINE int32_t hv_vif_log2(HvVifLog log, uint32_t x)
 {
     int shift = 16 - __builtin_clz(x);
-    return table[(x >> shift) - HV_VIF_LOG_FIRST] + 2048 * shift;
+    return log[(x >> shift) - HV_VIF_LOG_FIRST] + 2048 * shift;
 }
+#endif
 
 /* a / b, correctly rounded as IEEE division is, for positive a and b whose mantissa is not all
  * ones, from an estimate of 1 / b to 12 bits or better: Newton's steps bring the reciprocal within
@@ -95,8 +145,7 @@ HV_INLINE double hv_vif_divide(double a, double b)
 /* Adds one pixel: Sheikh and Bovik's information that the reference carries (den) and that the
  * distorted picture keeps of it (num), with the gain g = cov / var and the residual's variance.
  * Every quantity within the logarithms stays below 2^31: g * g * var1 is at most var2. */
-HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, HV_GLOBAL(const uint16_t) table,
-                          double gain_limit)
+HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, HvVifLog log, double gain_limit)
 {
     const uint64_t half = (uint64_t)1 << 31;
     int32_t var1 = (int32_t)(m->square1 - (uint32_t)(((uint64_t)m->mean1 * m->mean1 + half) >> 32));
@@ -109,7 +158,7 @@ HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, HV_GLOBAL(cons
     int flat = var1 < HV_VIF_NOISE;
     sums->num_flat += flat ? var2 : 0;
     sums->count_flat += flat;
-    sums->den_log += flat ? 0 : hv_vif_log2(table, (uint32_t)(HV_VIF_NOISE + var1)) - 2048 * 17;
+    sums->den_log += flat ? 0 : hv_vif_log2(log, (uint32_t)(HV_VIF_NOISE + var1)) - 2048 * 17;
     if (flat || cov <= 0 || var2 <= 0)
         return;
     double gain = hv_vif_divide(cov, var1 + 65536 * 1.0e-10);
@@ -120,7 +169,7 @@ HV_INLINE void hv_vif_add(HvVifSums *sums, const HvVifMoments *m, HV_GLOBAL(cons
         gain = gain_limit;
     uint32_t noise = (uint32_t)(residual + HV_VIF_NOISE);
     uint32_t signal = (uint32_t)(int32_t)(gain * gain * var1) + noise;
-    sums->num_log += hv_vif_log2(table, signal) - hv_vif_log2(table, noise);
+    sums->num_log += hv_vif_log2(log, signal) - hv_vif_log2(log, noise);
 }
 
 #endif

@@ -24,23 +24,30 @@ struct HvMetric {
     HvHip *hip;
     HvStaging *staging;
     HvArena *arena;
-    const HvHipKernel *kernel[HV_VIF_SCALES];
-    HvDevice fixed_copy, log_table;
+    const HvHipKernel *next[IMAGES], *sums;
+    HvDevice fixed_copy;
     unsigned slots;
     Slot *slot;
 };
 
+/* Also cuts the picture: tiles of the last scale come first in the grid. */
 static void fix(HvVifFixed *fixed, const HvVifPlan *plan)
 {
-    for (int scale = 0; scale < HV_VIF_SCALES; scale++) {
+    unsigned tile_row = 0;
+    for (int scale = HV_VIF_SCALES - 1; scale >= 0; scale--) {
         fixed->width[scale] = plan->width[scale];
         fixed->height[scale] = plan->height[scale];
         fixed->stride[scale] = (plan->width[scale] + 127) & ~127;
+        fixed->first_tile_row[scale] = tile_row;
+        if (scale == 0 && plan->params.skip_scale0)
+            continue;
+        fixed->tile_columns[scale] = hv_divide_up(plan->width[scale], HV_VIF_TILE_COLUMNS);
+        tile_row += hv_divide_up(plan->height[scale], HV_VIF_TILE_ROWS);
     }
     fixed->depth = plan->depth;
     fixed->sample_bytes = plan->depth > 8 ? 2 : 1;
-    fixed->skip_scale0 = plan->params.skip_scale0;
     fixed->gain_limit = plan->params.enhn_gain_limit;
+    fixed->log = hv_vif_log_pieces;
 }
 
 static gboolean make_memory(HvMetric *m, Slot *slot, GError **error)
@@ -61,8 +68,7 @@ static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
 {
     const HvSlot *staged = hv_staging_slot(m->staging, i);
     Slot *slot = &m->slot[i];
-    HvVifBuffers b = {.totals = hv_device_pointer(slot->totals),
-                      .log_table = hv_device_pointer(m->log_table)};
+    HvVifBuffers b = {.totals = hv_device_pointer(slot->totals)};
     for (int p = 0; p < PICTURES; p++) {
         b.luma[p] = hv_device_pointer(staged->plane[p][0].data);
         for (int k = 0; k < IMAGES; k++)
@@ -74,20 +80,18 @@ static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
 
 static gboolean find_kernels(HvMetric *m, GError **error)
 {
-    static const char *const names[] = {"vif_scale0", "vif_scale1", "vif_scale2", "vif_scale3"};
-    for (int scale = 0; scale < HV_VIF_SCALES; scale++)
-        if (!(m->kernel[scale] = hv_hip_kernel(m->hip, names[scale], error)))
+    static const char *const names[IMAGES] = {"vif_next0", "vif_next1", "vif_next2"};
+    for (int scale = 0; scale < IMAGES; scale++)
+        if (!(m->next[scale] = hv_hip_kernel(m->hip, names[scale], error)))
             return FALSE;
-    return TRUE;
+    return (m->sums = hv_hip_kernel(m->hip, "vif_sums", error)) != NULL;
 }
 
-static gboolean make(HvMetric *m, const uint16_t *log_table, GError **error)
+static gboolean make(HvMetric *m, GError **error)
 {
     fix(&m->fixed, &m->plan);
     if (!find_kernels(m, error) ||
-        !hv_arena_constant(m->arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error) ||
-        !hv_arena_constant(m->arena, log_table, HV_VIF_LOG_SIZE * sizeof *log_table, &m->log_table,
-                           error))
+        !hv_arena_constant(m->arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error))
         return FALSE;
     for (unsigned i = 0; i < m->slots; i++)
         if (!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error))
@@ -104,9 +108,6 @@ static void destroy(HvMetric *m)
 
 static HvMetric *create(const HvMetricSetup *setup, GError **error)
 {
-    const uint16_t *log_table = hv_vif_log_table(error);
-    if (!log_table)
-        return NULL;
     HvMetric *m = g_new0(HvMetric, 1);
     hv_vif_plan_init(&m->plan, setup->params, setup->format);
     m->staging = hv_hip_backend_staging(setup->backend);
@@ -114,37 +115,50 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->arena = hv_arena_new(m->staging);
     m->slots = hv_staging_slots(m->staging);
     m->slot = g_new0(Slot, m->slots);
-    if (!make(m, log_table, error)) {
+    if (!make(m, error)) {
         destroy(m);
         return NULL;
     }
     return m;
 }
 
-static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, int scale,
-                       GError **error)
+/* Makes the picture of the scale after this one. Pictures have a pitch and a shift at scale 0 only.
+ */
+static gboolean launch_next(HvMetric *m, const HvSlot *staged, int scale,
+                            const HvArgument *arguments, unsigned n, GError **error)
+{
+    return hv_hip_launch(m->hip, m->next[scale],
+                         hv_divide_up(m->plan.width[scale + 1], HV_VIF_NEXT_COLUMNS),
+                         hv_divide_up(m->plan.height[scale + 1], HV_VIF_NEXT_ROWS), 1,
+                         staged->stream, arguments, scale ? 2 : n, error);
+}
+
+static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
 {
     const HvStagedPlane *r = &staged->plane[REFERENCE][0], *d = &staged->plane[DISTORTED][0];
     const HvArgument arguments[] = {hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),
                                     hv_u32(r->pitch),          hv_u32(r->shift),
                                     hv_u32(d->pitch),          hv_u32(d->shift)};
-    return hv_hip_launch(m->hip, m->kernel[scale],
-                         hv_divide_up(m->plan.width[scale], HV_VIF_TILE_COLUMNS),
-                         hv_divide_up(m->plan.height[scale], HV_VIF_TILE_ROWS), 1, staged->stream,
-                         arguments, scale ? 2 : G_N_ELEMENTS(arguments), error);
+    const HvVifFixed *fixed = &m->fixed;
+    unsigned columns = MAX(fixed->tile_columns[0], fixed->tile_columns[1]);
+    unsigned rows = fixed->first_tile_row[0];
+    if (fixed->tile_columns[0])
+        rows += hv_divide_up(fixed->height[0], HV_VIF_TILE_ROWS);
+    for (int scale = 0; scale < IMAGES; scale++)
+        if (!launch_next(m, staged, scale, arguments, G_N_ELEMENTS(arguments), error))
+            return FALSE;
+    return hv_hip_launch(m->hip, m->sums, columns, rows, 1, staged->stream, arguments,
+                         G_N_ELEMENTS(arguments), error);
 }
 
 static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
 {
     const Slot *slot = &m->slot[subject->slot];
     const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
-    if (!hv_staging_check_luma(m->staging, subject->slot, "vif", error) ||
-        !hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error))
-        return FALSE;
-    for (int scale = 0; scale < HV_VIF_SCALES; scale++)
-        if (!launch(m, slot, staged, scale, error))
-            return FALSE;
-    return hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);
+    return hv_staging_check_luma(m->staging, subject->slot, "vif", error) &&
+           hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error) &&
+           launch(m, slot, staged, error) &&
+           hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);
 }
 
 static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)

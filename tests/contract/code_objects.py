@@ -50,10 +50,10 @@ CONTRACT = {
         "ssim_box": "plane plane" + 10 * " u32",
     },
     "vif": {
-        "vif_scale0": "buffers fixed u32 u32 u32 u32",
-        "vif_scale1": "buffers fixed",
-        "vif_scale2": "buffers fixed",
-        "vif_scale3": "buffers fixed",
+        "vif_next0": "buffers fixed u32 u32 u32 u32",
+        "vif_next1": "buffers fixed",
+        "vif_next2": "buffers fixed",
+        "vif_sums": "buffers fixed u32 u32 u32 u32",
     },
 }
 FORBIDDEN = re.compile(r"^\s+((?:flat|scratch)_(?:load|store|atomic)\w*)", re.MULTILINE)

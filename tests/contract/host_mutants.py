@@ -71,7 +71,7 @@ ADM_MUTANTS = {
 VIF_MUTANTS = {
     **mutants_of("vif", VIF),
     "totals are not cleared": (
-        "vif", VIF, "|| !hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error)",
+        "vif", VIF, "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error) &&",
         "", False),
     "half of the totals are cleared": (
         "vif", VIF, "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES,",
@@ -81,21 +81,26 @@ VIF_MUTANTS = {
     "both pictures share an image": (
         "vif", VIF, "hv_device_pointer(slot->image[k][p])", "hv_device_pointer(slot->image[k][0])",
         False),
-    "the logarithms are not copied whole": (
-        "vif", VIF, "HV_VIF_LOG_SIZE * sizeof *log_table", "HV_VIF_LOG_SIZE", False),
-    "another table is named as the logarithms": (
-        "vif", VIF, ".log_table = hv_device_pointer(m->log_table)",
-        ".log_table = hv_device_pointer(m->fixed_copy)", False),
+    "the logarithms are not filled in": dropped(
+        "vif", VIF, "fixed->log = hv_vif_log_pieces;"),
     "a launch has more arguments than its kernel": (
-        "vif", VIF, "scale ? 2 : G_N_ELEMENTS(arguments)", "G_N_ELEMENTS(arguments)", False),
+        "vif", VIF, "scale ? 2 : n", "n", False),
     "a launch that fails does not end the pair": (
-        "vif", VIF, "if (!launch(m, slot, staged, scale, error)) return FALSE;",
-        "launch(m, slot, staged, scale, error);", False),
+        "vif", VIF,
+        "if (!launch_next(m, staged, scale, arguments, G_N_ELEMENTS(arguments), error)) "
+        "return FALSE;",
+        "launch_next(m, staged, scale, arguments, G_N_ELEMENTS(arguments), error);", False),
     "a row of tiles is left out": (
-        "vif", VIF, "hv_divide_up(m->plan.height[scale], HV_VIF_TILE_ROWS)",
-        "m->plan.height[scale] / HV_VIF_TILE_ROWS", False),
-    "the scales are measured in the wrong order": (
-        "vif", VIF, "m->kernel[scale],", "m->kernel[scale ^ 1],", False),
+        "vif", VIF, "rows += hv_divide_up(fixed->height[0], HV_VIF_TILE_ROWS)",
+        "rows += fixed->height[0] / HV_VIF_TILE_ROWS", False),
+    "the next scale lacks its last row": (
+        "vif", VIF, "hv_divide_up(m->plan.height[scale + 1], HV_VIF_NEXT_ROWS)",
+        "m->plan.height[scale + 1] / HV_VIF_NEXT_ROWS", False),
+    "the scales are made in the wrong order": (
+        "vif", VIF, "m->next[scale],", "m->next[IMAGES - 1 - scale],", False),
+    "the scales' tiles are confused": (
+        "vif", VIF, "fixed->first_tile_row[scale] = tile_row;",
+        "fixed->first_tile_row[scale] = 0;", False),
     "the results do not come back": (
         "vif", VIF,
         "hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);",

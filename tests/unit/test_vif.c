@@ -218,6 +218,13 @@ static void test_logarithms(void)
     for (HvLevel level = 0; level < HV_N_LEVELS; level++)
         if (set_level(level))
             g_assert_cmpuint(mismatches[level](table), ==, 0);
+    for (int shift = 1; shift < 16; shift++)
+        for (uint32_t i = HV_VIF_LOG_FIRST; i < 2 * HV_VIF_LOG_FIRST; i++) {
+            uint32_t x = i << shift, rest = (1u << shift) - 1;
+            g_assert_cmpint(hv_vif_log2_pieces(&hv_vif_log_pieces, x), ==, hv_vif_log2(table, x));
+            g_assert_cmpint(hv_vif_log2_pieces(&hv_vif_log_pieces, x | rest), ==,
+                            hv_vif_log2(table, x));
+        }
 }
 
 /* The division that GPUs use is IEEE's, whatever the estimate. */
