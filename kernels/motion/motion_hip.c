@@ -3,9 +3,9 @@
  * Motion on a GPU: its memory there, and the launches of its kernel (motion.hip).
  *
  * Each frame's kernel leaves a copy of the reference's luma in a ring of planes, where that of a
- * later frame, in another slot's stream, finds it. There are as many planes as slots and as the
- * frames compared are apart: a slot is used again only when its earlier frame was collected, and
- * that frame was the last to read the plane that is now written. */
+ * later frame, in another slot's stream, finds it. A frame's kernel runs after that of the frame it
+ * is compared with, so there need be only twice as many planes as the two are apart: what is
+ * written over was last read by that very frame. At a flush every frame was collected. */
 #include "kernels/hip/arena.h"
 #include "kernels/hip/backend.h"
 #include "kernels/motion/motion.h"
@@ -91,7 +91,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->hip = hv_staging_hip(m->staging);
     m->arena = hv_arena_new(m->staging);
     m->slots = hv_staging_slots(m->staging);
-    m->n_planes = m->slots + m->distance;
+    m->n_planes = 2 * m->distance;
     m->slot = g_new0(Slot, m->slots);
     m->written = g_new0(HvHipEvent *, m->n_planes);
     if (!m->base.params.force_zero && !make(m, error)) {

@@ -131,23 +131,6 @@ GST_START_TEST (test_same_scores)
 
 GST_END_TEST;
 
-/* Whoever asks for the GPU hears of what it does not measure. */
-GST_START_TEST (test_rest)
-{
-  static const gchar *const words[] = { "float_ssim", "CPU", NULL };
-  Rig *rig = rig_on ("hip", "adm,float_ssim");
-
-  rig_start_streams (rig, "format=I420");
-  rig_play (rig, TIMES, TIMES);
-  fail_unless_equals_int (rig_count (rig, WARNING_MESSAGE), 1);
-  rig_expect_text (rig, WARNING_MESSAGE, words);
-  expect_stat (rig, NULL, "backend", "hip");
-  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), N_PAIRS);
-  rig_free (rig);
-}
-
-GST_END_TEST;
-
 /* Properties that cannot be had are an error of the state change. */
 static void
 expect_no_start (Rig * rig, const gchar * const *words)
@@ -547,7 +530,6 @@ hip_suite (void)
   tcase_add_checked_fixture (tcase, setup, NULL);
   tcase_set_timeout (tcase, 200);
   tcase_add_loop_test (tcase, test_same_scores, 0, G_N_ELEMENTS (formats));
-  tcase_add_test (tcase, test_rest);
   tcase_add_test (tcase, test_no_runtime);
   tcase_add_test (tcase, test_device);
   tcase_add_test (tcase, test_dispatch);

@@ -17,6 +17,7 @@ import tempfile
 
 ADM = "kernels/adm/adm_hip.c"
 VIF = "kernels/vif/vif_hip.c"
+MOTION = "kernels/motion/motion_hip.c"
 PSNR = "kernels/psnr/psnr_hip.c"
 MOMENT = "kernels/moment/moment_hip.c"
 SSIM = "kernels/ssim/ssim_hip.c"
@@ -132,6 +133,33 @@ def sums_mutants(metric, source):
     }
 
 
+MOTION_MUTANTS = {
+    "the buffer struct holds a host pointer": (
+        "motion", MOTION, ".sum = hv_device_pointer(slot->sum)", ".sum = (void *)slot->result",
+        False),
+    "the pointers of a launch are exchanged": (
+        "motion", MOTION, "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),",
+        "{hv_pointer(m->fixed_copy), hv_pointer(slot->buffers),", False),
+    "the distorted picture is measured": (
+        "motion", MOTION, "staged->plane[0][0].data", "staged->plane[1][0].data", False),
+    "a sum is not cleared": (
+        "motion", MOTION, "hv_hip_fill(m->hip, slot->sum, 0, sizeof *slot->result, "
+        "staged->stream, error)", "TRUE", False),
+    "a plane is written over too soon": (
+        "motion", MOTION, "m->n_planes = 2 * m->distance;", "m->n_planes = 2 * m->distance - 1;",
+        False),
+    "nothing waits for the earlier frame": (
+        "motion", MOTION, "hv_hip_stream_wait_event(m->hip, staged->stream, "
+        "m->written[earlier], error)", "TRUE", False),
+    "the end of a kernel is not marked": (
+        "motion", MOTION, "hv_hip_event_record(m->hip, m->written[m->frames % m->n_planes], "
+        "staged->stream, error)", "TRUE", False),
+    "its events are not released": dropped(
+        "motion", ARENA, "hv_hip_event_free(arena->hip, g_ptr_array_index(arena->events, i));"),
+    "its memory is not released": dropped("motion", MOTION, "hv_arena_free(m->arena);"),
+    "a failed instance is not destroyed": dropped("motion", MOTION, "destroy(m);", True),
+}
+
 PSNR_MUTANTS = {
     **sums_mutants("psnr", PSNR),
     "the reference is compared with itself": (
@@ -228,6 +256,7 @@ MUTANTS = {
     **HIP_MUTANTS,
     **{f"adm: {name}": mutant for name, mutant in ADM_MUTANTS.items()},
     **{f"vif: {name}": mutant for name, mutant in VIF_MUTANTS.items()},
+    **{f"motion: {name}": mutant for name, mutant in MOTION_MUTANTS.items()},
     **{f"psnr: {name}": mutant for name, mutant in PSNR_MUTANTS.items()},
     **{f"float_moment: {name}": mutant for name, mutant in MOMENT_MUTANTS.items()},
     **{f"float_ssim: {name}": mutant for name, mutant in SSIM_MUTANTS.items()},
