@@ -45,7 +45,7 @@ stage_style() {
   local plain gst
   mapfile -t plain < <(find kernels tests/unit tests/gpu tests/bench tests/emulator tests/contract -name '*.[ch]')
   # As in GStreamer, headers are left out: indent takes G_BEGIN_DECLS for a type.
-  mapfile -t gst < <(find gst tests/check -name '*.c')
+  mapfile -t gst < <(find gst tests/check docs/examples -name '*.c')
   ((${#plain[@]})) && expect_success "clang-format" clang-format --dry-run --Werror "${plain[@]}"
   ((${#gst[@]})) && expect_success "gst-indent" tests/gst-indent.sh --check "${gst[@]}"
 }

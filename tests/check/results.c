@@ -289,6 +289,28 @@ GST_START_TEST (test_stop)
 
 GST_END_TEST;
 
+/* An application that holds up a message holds up no stop, and what was scored is in the file; what is
+ * scored later is not. */
+GST_START_TEST (test_stop_with_stalled_meter)
+{
+  Rig *rig = rig_new ("results-filename", path, NULL);
+  gint64 begin;
+
+  rig_close_gate (rig);
+  rig_start_streams (rig, "format=I420");
+  feed_script (&rig->ref, "0 40");
+  feed_script (&rig->dist, "0 40");
+  rig_wait_at_gate (rig);
+  begin = g_get_monotonic_time ();
+  gst_element_set_state (rig->element, GST_STATE_NULL);
+  fail_unless (g_get_monotonic_time () - begin < 3 * G_TIME_SPAN_SECOND);
+  fail_unless_equals_int (n_frames (), 1);
+  rig_free (rig);
+  fail_unless_equals_int (n_frames (), 1);
+}
+
+GST_END_TEST;
+
 /* It is brought up to date while the stream runs; it has the mode of the file before it. */
 GST_START_TEST (test_kept_up_to_date)
 {
@@ -598,6 +620,7 @@ results_suite (void)
   tcase_add_loop_test (tests, test_layouts, 0, 3);
   tcase_add_test (tests, test_models);
   tcase_add_loop_test (tests, test_stop, 0, 2);
+  tcase_add_test (tests, test_stop_with_stalled_meter);
   tcase_add_test (tests, test_kept_up_to_date);
   tcase_add_test (tests, test_one_file);
   tcase_add_test (tests, test_nothing_measured);
