@@ -8,6 +8,10 @@
 
 #define GST_CAT_DEFAULT gst_hip_vmaf_debug
 
+/* Reference frames that were not shown in a row and are still measured by metrics that look at
+ * neighbours; after more than that, the stream begins anew for them. */
+#define MAX_PASSED_OVER 64
+
 /* How long a live reference frame waits for its partner beyond the latency. */
 #define LIVE_PATIENCE GST_SECOND
 
@@ -74,7 +78,8 @@ warn_about_formats (GstHipVmaf * self, const GstHipVmafFormat * reference,
   }
 }
 
-static void
+/* FALSE when they are no pair after all. */
+static gboolean
 accept (GstHipVmaf * self, GstHipVmafFrame * reference,
     GstHipVmafFrame * distorted)
 {
@@ -85,7 +90,7 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
   if (!check_formats (self, reference->format, distorted->format)) {
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
-    return;
+    return FALSE;
   }
   warn_about_formats (self, reference->format, distorted->format);
   if (measured || self->run_remembers) {
@@ -98,7 +103,7 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
             (NULL));
       gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
       gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
-      return;
+      return FALSE;
     }
     pair->pair.unscored = !measured;
     g_queue_push_tail (&self->ready, pair);
@@ -110,6 +115,116 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
   GST_HIP_VMAF_COUNT (self->scorer, pairs, 1);
   gst_hip_vmaf_release (reference);
   gst_hip_vmaf_release (distorted);
+  return TRUE;
+}
+
+/* Frames that are shown again, and those that are never */
+
+static void
+copy_frame (GstHipVmafFrame * copy, const GstHipVmafFrame * frame)
+{
+  *copy = *frame;
+  gst_buffer_ref (copy->buffer);
+  gst_hip_vmaf_format_ref (copy->format);
+}
+
+static void
+forget_passed_over (GstHipVmaf * self)
+{
+  GstHipVmafFrame *frame;
+
+  while ((frame = g_queue_pop_head (&self->passed_over)) != NULL) {
+    gst_hip_vmaf_release (frame);
+    g_free (frame);
+  }
+  self->n_passed_over = 0;
+}
+
+gboolean
+gst_hip_vmaf_forget_shown (GstHipVmaf * self)
+{
+  gboolean any = self->shown.buffer != NULL;
+
+  forget_passed_over (self);
+  gst_hip_vmaf_release (&self->shown);
+  return any;
+}
+
+/* A reference frame without a partner. If one that comes later is shown it was dropped, and metrics
+ * that compare neighbours of the reference are to see it all the same. */
+static void
+pass_over (GstHipVmaf * self, GstHipVmafFrame * frame)
+{
+  if (self->shown.buffer != NULL && frame->kind == GST_HIP_VMAF_FRAME_TIMED
+      && gst_hip_vmaf_alignment_follows_frames (self->aligner)) {
+    self->n_passed_over++;
+    if (self->run_remembers && self->n_passed_over <= MAX_PASSED_OVER) {
+      GstHipVmafFrame *copy = g_new (GstHipVmafFrame, 1);
+
+      copy_frame (copy, frame);
+      g_queue_push_tail (&self->passed_over, copy);
+    }
+  }
+  gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, frame);
+}
+
+static void
+count_dropped (GstHipVmaf * self, const GstHipVmafFormat * format)
+{
+  GstHipVmafFrame *frame;
+
+  GST_OBJECT_LOCK (self);
+  self->dropped += self->n_passed_over;
+  GST_OBJECT_UNLOCK (self);
+  while (self->n_passed_over <= MAX_PASSED_OVER
+      && (frame = g_queue_pop_head (&self->passed_over)) != NULL) {
+    GstHipVmafPair *pair = gst_hip_vmaf_format_matches (frame->format, format) ?
+        gst_hip_vmaf_pair_new (frame, frame, self->next_index) : NULL;
+
+    if (pair != NULL) {
+      pair->pair.unscored = TRUE;
+      g_queue_push_tail (&self->ready, pair);
+    }
+    gst_hip_vmaf_release (frame);
+    g_free (frame);
+  }
+  forget_passed_over (self);
+}
+
+static void
+accept_shown (GstHipVmaf * self, GstHipVmafFrame * reference,
+    GstHipVmafFrame * distorted)
+{
+  GstHipVmafFrame copy;
+
+  if (self->aligner == NULL) {
+    accept (self, reference, distorted);
+    return;
+  }
+  count_dropped (self, reference->format);
+  copy_frame (&copy, reference);
+  if (!accept (self, reference, distorted)) {
+    gst_hip_vmaf_release (&copy);
+    return;
+  }
+  gst_hip_vmaf_release (&self->shown);
+  self->shown = copy;
+}
+
+/* A distorted frame that no reference frame is left for. It may show the last one again. */
+static void
+accept_shown_again (GstHipVmaf * self, GstHipVmafFrame * distorted)
+{
+  GstHipVmafFrame reference;
+
+  if (!distorted->repeated || self->shown.buffer == NULL
+      || self->shown.time != distorted->time
+      || !gst_hip_vmaf_format_matches (self->shown.format, distorted->format)) {
+    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
+    return;
+  }
+  copy_frame (&reference, &self->shown);
+  accept (self, &reference, distorted);
 }
 
 static void
@@ -117,16 +232,17 @@ decide (GstHipVmaf * self)
 {
   GstHipVmafFrame reference, distorted;
 
+  while (gst_hip_vmaf_waiting_decide (self, FALSE));
   while (!self->failed) {
     switch (gst_hip_vmaf_pairing_next (self->pairing, &reference, &distorted)) {
       case GST_HIP_VMAF_PAIR:
-        accept (self, &reference, &distorted);
+        accept_shown (self, &reference, &distorted);
         break;
       case GST_HIP_VMAF_UNPAIRED_REFERENCE:
-        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
+        pass_over (self, &reference);
         break;
       case GST_HIP_VMAF_UNPAIRED_DISTORTED:
-        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
+        accept_shown_again (self, &distorted);
         break;
       case GST_HIP_VMAF_UNPAIRED_BOTH:
         gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
@@ -219,11 +335,12 @@ gst_hip_vmaf_skip_oldest (GstHipVmaf * self)
   return TRUE;
 }
 
-/* How long frames wait because the distorted stream is late. */
+/* How long frames wait because the distorted stream is late, or may be. */
 static GstClockTime
 known_delay (GstHipVmaf * self)
 {
-  return MAX (self->run_offset, 0);
+  return self->aligner != NULL ? gst_hip_vmaf_alignment_delay (self->aligner)
+      : MAX (self->run_offset, 0);
 }
 
 /* How many reference frames may wait. Copies have a limit of their own. */
@@ -328,13 +445,15 @@ drop_distorted (GstHipVmaf * self)
   gst_clear_buffer (&buffer);
 }
 
-/* Whether the held buffer can leave its pad because its frame waits elsewhere. Where the stream is
- * ahead it stays, so that the other one can come up to it. */
+/* Whether the held buffer can leave its pad because its frame waits elsewhere: live, in any case.
+ * Otherwise, where the stream is ahead it stays, so that the other one can come up to it. */
 static gboolean
-waits_as_copy (GstHipVmaf * self, GstHipVmafSide side)
+waits_elsewhere (GstHipVmaf * self, GstHipVmafSide side)
 {
-  return self->stream[side].held_copied
-      && (self->live || !gst_hip_vmaf_is_ahead (self, side));
+  if (self->history == NULL)
+    return FALSE;
+  return self->live || (self->stream[side].held_copied
+      && !gst_hip_vmaf_is_ahead (self, side));
 }
 
 /* Decides as far as that goes, offers the meter what came of it, and lets go of the buffers that
@@ -353,12 +472,12 @@ settle (GstHipVmaf * self)
   no_ref = gst_hip_vmaf_pairing_is_empty (self->pairing,
       GST_HIP_VMAF_REFERENCE);
   no_dist = gst_hip_vmaf_pairing_is_empty (self->pairing,
-      GST_HIP_VMAF_DISTORTED);
+      GST_HIP_VMAF_DISTORTED) && self->undecided.length == 0;
   if (dist->held != NULL && (!dist->held_waits || no_dist
-          || waits_as_copy (self, GST_HIP_VMAF_DISTORTED)))
+          || waits_elsewhere (self, GST_HIP_VMAF_DISTORTED)))
     drop_distorted (self);
   if (ref->held != NULL && (self->live || !ref->held_waits || no_ref
-          || !no_dist || waits_as_copy (self, GST_HIP_VMAF_REFERENCE)))
+          || !no_dist || waits_elsewhere (self, GST_HIP_VMAF_REFERENCE)))
     return push (self);
   return GST_FLOW_OK;
 }
@@ -398,7 +517,7 @@ static GstFlowReturn
 finish (GstHipVmaf * self, GstFlowReturn flow)
 {
   for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++)
-    gst_hip_vmaf_pairing_set_ended (self->pairing, side, TRUE);
+    gst_hip_vmaf_set_ended (self, side, TRUE);
   settle (self);
   submit (self, TRUE);
   if (self->failed)
@@ -415,8 +534,8 @@ note_ends (GstHipVmaf * self)
     GstAggregatorPad *pad = self->pad[side];
     gboolean absent = self->live && !gst_pad_is_linked (GST_PAD (pad));
 
-    gst_hip_vmaf_pairing_set_ended (self->pairing, side,
-        gst_aggregator_pad_is_eos (pad) || absent);
+    gst_hip_vmaf_set_ended (self, side, gst_aggregator_pad_is_eos (pad)
+        || absent);
   }
 }
 
@@ -449,6 +568,20 @@ take_all (GstHipVmaf * self, gboolean * any)
   return flow;
 }
 
+/* What is measured gives back its memory, and what is not decided is, from what there is. */
+static void
+make_room (GstHipVmaf * self)
+{
+  while (!self->failed && !gst_hip_vmaf_has_room (self)) {
+    submit (self, TRUE);
+    if (!gst_hip_vmaf_scorer_drain (self->scorer)
+        || gst_hip_vmaf_has_room (self)
+        || !gst_hip_vmaf_waiting_decide (self, TRUE))
+      return;
+    decide (self);
+  }
+}
+
 /* The same where the streams are aligned: both are read in step, by their own running times, and
  * live, all that there is. */
 static GstFlowReturn
@@ -470,6 +603,8 @@ take_in_step (GstHipVmaf * self, gboolean * any)
       break;
     *any = TRUE;
     flow = settle (self);
+    if (self->aligner != NULL)
+      make_room (self);
   }
   return flow;
 }

@@ -120,6 +120,7 @@ gst_hip_vmaf_log_level_get_type (void)
  * GstHipVmafAlignmentMode:
  * @GST_HIP_VMAF_ALIGNMENT_NONE: by running time
  * @GST_HIP_VMAF_ALIGNMENT_OFFSET: by running time less the offset property
+ * @GST_HIP_VMAF_ALIGNMENT_AUTO: by what they show
  *
  * How frames find their partners.
  */
@@ -131,6 +132,7 @@ gst_hip_vmaf_alignment_mode_get_type (void)
     {GST_HIP_VMAF_ALIGNMENT_NONE, "By running time", "none"},
     {GST_HIP_VMAF_ALIGNMENT_OFFSET,
         "By running time, the distorted stream's less offset", "offset"},
+    {GST_HIP_VMAF_ALIGNMENT_AUTO, "By what they show", "auto"},
     {0, NULL, NULL}
   };
 

@@ -24,7 +24,8 @@ typedef enum
 typedef enum
 {
   GST_HIP_VMAF_ALIGNMENT_NONE,
-  GST_HIP_VMAF_ALIGNMENT_OFFSET
+  GST_HIP_VMAF_ALIGNMENT_OFFSET,
+  GST_HIP_VMAF_ALIGNMENT_AUTO
 } GstHipVmafAlignmentMode;
 
 typedef enum

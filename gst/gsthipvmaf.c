@@ -14,8 +14,8 @@
  * The fields of a message:
  *
  * - "type"         #G_TYPE_STRING  "frame" for one pair, "pooled" for the stream, "interval" for
- *                                  a stretch of it; "alert", "recovered", "unpaired" and
- *                                  "paired" have other fields
+ *                                  a stretch of it; "alert", "recovered", "unpaired", "paired" and
+ *                                  "alignment" have other fields
  * - "timestamp"    #G_TYPE_UINT64  the reference frame's PTS, in nanoseconds
  * - "stream-time"  #G_TYPE_UINT64  its stream time
  * - "running-time" #G_TYPE_UINT64  its running time
@@ -640,6 +640,8 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   g_queue_init (&self->ready);
   g_queue_init (&self->watch_messages);
   hv_lock_init (&self->watch_posting);
+  g_queue_init (&self->undecided);
+  g_queue_init (&self->passed_over);
 
   add_sink_pad (self, GST_HIP_VMAF_REFERENCE, "ref_sink");
   add_sink_pad (self, GST_HIP_VMAF_DISTORTED, "dist_sink");
@@ -721,14 +723,14 @@ install_alignment_properties (GObjectClass * gobject_class, GParamFlags flags)
 {
   g_object_class_install_property (gobject_class, PROP_ALIGNMENT,
       g_param_spec_enum ("alignment", "Alignment",
-          "How frames find their partners: by running time as it is, or less "
-          "offset", GST_TYPE_HIP_VMAF_ALIGNMENT_MODE, DEFAULT_ALIGNMENT,
-          flags));
+          "How frames find their partners: by running time as it is, less "
+          "offset, or by what they show", GST_TYPE_HIP_VMAF_ALIGNMENT_MODE,
+          DEFAULT_ALIGNMENT, flags));
   g_object_class_install_property (gobject_class, PROP_OFFSET,
       g_param_spec_int64 ("offset", "Offset",
           "How late the distorted stream is, in nanoseconds; negative where the "
-          "reference is", G_MININT64 / 4, G_MAXINT64 / 4, DEFAULT_OFFSET,
-          flags));
+          "reference is. With alignment=auto, what is assumed until frames tell",
+          G_MININT64 / 4, G_MAXINT64 / 4, DEFAULT_OFFSET, flags));
   g_object_class_install_property (gobject_class, PROP_MAX_OFFSET,
       g_param_spec_uint64 ("max-offset", "Maximum offset",
           "The greatest offset, either way, in nanoseconds: frames wait so long "
@@ -861,7 +863,8 @@ install_properties (GObjectClass * gobject_class)
           "message), alert (whether the score is low), paired (live: whether "
           "frames find partners), on a GPU platform, slots, "
           "device-memory and device-memory-per-slot (bytes); threads; with "
-          "alignment alignment-offset (ns), history-bytes and history-limit",
+          "alignment alignment-offset (ns), alignment-confidence, frames repeated "
+          "and dropped, history-bytes and history-limit",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 

@@ -7,6 +7,7 @@
 
 #include <gst/base/gstaggregator.h>
 
+#include "alignment.h"
 #include "enums.h"
 #include "gpu.h"
 #include "history.h"
@@ -46,6 +47,7 @@ typedef struct
   GstClockTime held_pts;
   gboolean held_waits;          /* the pairing has it, or had */
   gboolean held_copied;         /* as a copy */
+  gboolean ended;               /* no more of it will come */
   gboolean has_reached;         /* whether anything had a running time since the last flush */
   gint64 reached;               /* and then, the last one, or a gap's end; alignment only */
   gboolean timed;               /* whether a frame had a running time, ever in this run */
@@ -95,9 +97,16 @@ struct _GstHipVmaf
   GstHipVmafLivePolicy run_policy;
   gboolean run_remembers;       /* metrics need every pair, also those that get no scores */
   GstHipVmafAlignmentMode run_alignment;
-  gint64 run_offset;            /* what running times of the distorted stream are late; ns */
   GstHipVmafHistory *history;   /* NULL without alignment; written under the object lock */
   gint history_was_full;        /* atomic */
+  gint64 run_offset;            /* how late the distorted stream is, ns; written under the lock */
+  GstHipVmafAlignment *aligner; /* NULL unless alignment=auto, and so are all of these: */
+  GQueue undecided;             /* of GstHipVmafFrame: distorted frames that the aligner has */
+  GstHipVmafFrame shown;        /* the reference frame of the last pair, if it has a buffer */
+  GQueue passed_over;           /* of GstHipVmafFrame: those since, as far as metrics need them */
+  guint n_passed_over;
+  gdouble confidence;           /* written under the object lock, and so are these */
+  guint64 repeated, dropped;
   gint next_index;
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;
@@ -150,6 +159,9 @@ void gst_hip_vmaf_drop_all (GstHipVmaf * self);
  * none. */
 gboolean gst_hip_vmaf_skip_oldest (GstHipVmaf * self);
 
+/* Gives up what is remembered of the last pair; FALSE when that was nothing. */
+gboolean gst_hip_vmaf_forget_shown (GstHipVmaf * self);
+
 /* waiting.c: frames that wait for their partners */
 /* Reads the settings; FALSE after an element error. */
 gboolean gst_hip_vmaf_waiting_check (GstHipVmaf * self);
@@ -157,9 +169,19 @@ void gst_hip_vmaf_waiting_start (GstHipVmaf * self, const GPtrArray * features);
 void gst_hip_vmaf_waiting_stop (GstHipVmaf * self);
 /* Adds what `stats` says of it. Under the object lock. */
 void gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats);
-/* Gives the frame to the pairing; takes it. */
+/* Gives the frame to the pairing, or first to the aligner; takes it. */
 void gst_hip_vmaf_wait (GstHipVmaf * self, GstHipVmafSide side,
     GstHipVmafFrame * frame);
+/* Gives the pairing the next distorted frame, TRUE, that is decided; with `force` one that is not. */
+gboolean gst_hip_vmaf_waiting_decide (GstHipVmaf * self, gboolean force);
+/* Whether no more frames of this side will come. */
+void gst_hip_vmaf_set_ended (GstHipVmaf * self, GstHipVmafSide side,
+    gboolean ended);
+/* What waits of a flushed side is dropped; after reset() the offset is looked for anew. */
+void gst_hip_vmaf_waiting_flush (GstHipVmaf * self, GstHipVmafSide side);
+void gst_hip_vmaf_waiting_reset (GstHipVmaf * self);
+/* Whether one more frame can be copied. */
+gboolean gst_hip_vmaf_has_room (GstHipVmaf * self);
 /* With alignment: whether what was read of the stream is later than what was read of the other; and
  * from which to read next, FALSE when neither is needed. */
 gboolean gst_hip_vmaf_is_ahead (GstHipVmaf * self, GstHipVmafSide side);

@@ -81,8 +81,9 @@ gst_hip_vmaf_history_pool_release_buffer (GstBufferPool * pool,
 {
   GstHipVmafHistoryPool *self = GST_HIP_VMAF_HISTORY_POOL (pool);
 
-  g_atomic_pointer_add (&self->use->taken, -(gssize) self->size);
+  /* Only then is there one to take. */
   parent_pool_class ()->release_buffer (pool, buffer);
+  g_atomic_pointer_add (&self->use->taken, -(gssize) self->size);
 }
 
 static void
@@ -197,21 +198,37 @@ copy_words (guint16 * to, const guint16 * from, guint shift, guint width)
     to[i] = from[i] >> shift;
 }
 
+/* In one piece where the rows allow: libc is faster at that. */
 static void
-copy_luma (GstVideoFrame * to, const HvPlane * luma, const HvFormat * format)
+copy_bytes (guint8 * to, gint to_stride, const HvPlane * luma,
+    const HvFormat * format)
 {
-  for (guint y = 0; y < format->height; y++) {
-    guint8 *out = (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (to, 0) +
-        (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (to, 0);
-    const guint8 *in = (const guint8 *) luma->data +
-        (ptrdiff_t) y * luma->stride;
+  const guint8 *from = luma->data;
 
-    if (format->depth == 8)
-      memcpy (out, in, format->width);
-    else
-      copy_words ((guint16 *) out, (const guint16 *) in, luma->shift,
-          format->width);
+  if (luma->stride == to_stride) {
+    memcpy (to, from, (gsize) to_stride * (format->height - 1)
+        + format->width);
+    return;
   }
+  for (guint y = 0; y < format->height; y++)
+    memcpy (to + (gsize) y * to_stride, from + (ptrdiff_t) y * luma->stride,
+        format->width);
+}
+
+static void
+copy_luma (GstVideoFrame * frame, const HvPlane * luma, const HvFormat * format)
+{
+  guint8 *to = GST_VIDEO_FRAME_PLANE_DATA (frame, 0);
+  gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0);
+
+  if (format->depth == 8) {
+    copy_bytes (to, stride, luma, format);
+    return;
+  }
+  for (guint y = 0; y < format->height; y++)
+    copy_words ((guint16 *) (to + (gsize) y * stride),
+        (const guint16 *) ((const guint8 *) luma->data
+            + (ptrdiff_t) y * luma->stride), luma->shift, format->width);
 }
 
 static gboolean

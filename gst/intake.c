@@ -226,6 +226,7 @@ drop_side (GstHipVmaf * self, GstHipVmafSide side)
 
   while (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame))
     gst_hip_vmaf_leave_unpaired (self, side, &frame);
+  gst_hip_vmaf_waiting_flush (self, side);
   stream->has_segment = stream->has_reached = FALSE;
   stream->last_pts = stream->last_duration = GST_CLOCK_TIME_NONE;
   gst_clear_buffer (&stream->held);
@@ -259,5 +260,6 @@ gst_hip_vmaf_drop_all (GstHipVmaf * self)
     GST_HIP_VMAF_COUNT (self->scorer, flushed, !pair->pair.unscored);
     gst_hip_vmaf_pair_free (pair);
   }
+  gst_hip_vmaf_waiting_reset (self);
   gst_hip_vmaf_scorer_drop (self->scorer);
 }

@@ -37,6 +37,7 @@ typedef struct
   GstClockTime pts;             /* the buffer's, or the one concluded for it */
   GstClockTime stream_time;
   gint64 utc;                   /* microseconds since 1970 when live, else 0 */
+  gboolean repeated;            /* shows the reference frame that the one before it shows */
 } GstHipVmafFrame;
 
 typedef enum

@@ -200,6 +200,7 @@ gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
   pair->times.duration = reference->duration;
   pair->index = index;
   pair->utc = reference->utc;
+  pair->repeated = distorted->repeated;
   pair->timecode = timecode_of (reference->buffer);
   return pair;
 }
@@ -251,6 +252,21 @@ write_results (Listener * listener, gint index)
 }
 
 static void
+post_frame (Listener * listener, const GstHipVmafPair * pair)
+{
+  GstElement *element = listener->scorer->element;
+  GstStructure *structure = gst_hip_vmaf_message_frame (&pair->times,
+      pair->index, (const gchar * const *) listener->names->pdata,
+      (const gdouble *) listener->scores->data, listener->names->len,
+      pair->timecode, pair->utc);
+
+  if (pair->repeated)
+    gst_structure_set (structure, "repeated", G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_element_post_message (element,
+      gst_message_new_element (GST_OBJECT (element), structure));
+}
+
+static void
 on_scored (gpointer user, gpointer owner, const double *metrics)
 {
   Listener *listener = user;
@@ -278,10 +294,7 @@ on_scored (gpointer user, gpointer owner, const double *metrics)
   gst_hip_vmaf_monitor_add (scorer->monitor, &pair->times, pair->time,
       pair->utc, names, scores, listener->names->len);
   if (g_atomic_int_get (scorer->frame_message))
-    gst_element_post_message (scorer->element,
-        gst_message_new_element (GST_OBJECT (scorer->element),
-            gst_hip_vmaf_message_frame (&pair->times, pair->index, names,
-                scores, listener->names->len, pair->timecode, pair->utc)));
+    post_frame (listener, pair);
 }
 
 static void

@@ -37,6 +37,7 @@ typedef struct
   gint64 time;                  /* the reference frame's running time */
   GstHipVmafTimes times;
   gint index;
+  gboolean repeated;            /* the same reference frame as in the pair before */
   gint64 utc;
   gchar *timecode;
 } GstHipVmafPair;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Frames that wait for their partners where the streams are to be aligned: they wait as copies, so
- * that the reference can go on and both streams are read in step, by their own running times.
- * docs/alignment.md. */
+ * that the reference can go on and both streams are read in step, by their own running times. What
+ * the distorted frames' times are to the reference is decided here, by `offset` or by what they
+ * show; the pairing does the rest. docs/alignment.md. */
 
 #include "gsthipvmaf.h"
 
@@ -16,7 +17,8 @@ needs_chroma (const GPtrArray * features)
   for (guint i = 0; i < features->len; i++) {
     const HvFeature *feature = g_ptr_array_index (features, i);
 
-    if (feature->info->needs_chroma)
+    if (feature->info->needs_chroma != NULL
+        && feature->info->needs_chroma (feature->params))
       return TRUE;
   }
   return FALSE;
@@ -52,6 +54,11 @@ gst_hip_vmaf_waiting_start (GstHipVmaf * self, const GPtrArray * features)
   GST_OBJECT_LOCK (self);
   self->history = gst_hip_vmaf_history_new (self->scorer,
       self->max_history_bytes, !needs_chroma (features));
+  if (self->run_alignment == GST_HIP_VMAF_ALIGNMENT_AUTO)
+    self->aligner = gst_hip_vmaf_alignment_new (self->run_offset,
+        self->max_offset);
+  self->confidence = 0;
+  self->repeated = self->dropped = 0;
   GST_OBJECT_UNLOCK (self);
   self->history_was_full = FALSE;
 }
@@ -65,6 +72,7 @@ gst_hip_vmaf_waiting_stop (GstHipVmaf * self)
   history = g_steal_pointer (&self->history);
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&history, gst_hip_vmaf_history_free);
+  g_clear_pointer (&self->aligner, gst_hip_vmaf_alignment_free);
 }
 
 void
@@ -77,6 +85,9 @@ gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats)
     return;
   gst_structure_set (stats,
       "alignment-offset", G_TYPE_INT64, self->run_offset,
+      "alignment-confidence", G_TYPE_DOUBLE, self->confidence,
+      "repeated", G_TYPE_UINT64, self->repeated,
+      "dropped", G_TYPE_UINT64, self->dropped,
       "history-bytes", G_TYPE_UINT64, bytes,
       "history-limit", G_TYPE_STRING,
       g_atomic_int_get (&self->history_was_full) ? "max-history-bytes"
@@ -85,20 +96,38 @@ gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats)
 
 /* Room */
 
+/* Hands out the earliest distorted frame that is not decided. */
+static gboolean
+pop_undecided (GstHipVmaf * self, GstHipVmafFrame * frame)
+{
+  GstHipVmafFrame *head = g_queue_pop_head (&self->undecided);
+
+  if (head == NULL)
+    return FALSE;
+  gst_hip_vmaf_alignment_drop (self->aligner);
+  *frame = *head;
+  g_free (head);
+  return TRUE;
+}
+
 /* Live, a new frame is worth more than the oldest one. FALSE when nothing is left to give up. */
 static gboolean
 give_up_oldest (GstHipVmaf * self)
 {
-  GstHipVmafSide side = gst_hip_vmaf_pairing_waiting (self->pairing,
-      GST_HIP_VMAF_REFERENCE) >= gst_hip_vmaf_pairing_waiting (self->pairing,
-      GST_HIP_VMAF_DISTORTED) ? GST_HIP_VMAF_REFERENCE : GST_HIP_VMAF_DISTORTED;
+  guint n_ref = gst_hip_vmaf_pairing_waiting (self->pairing,
+      GST_HIP_VMAF_REFERENCE);
+  guint n_dist = gst_hip_vmaf_pairing_waiting (self->pairing,
+      GST_HIP_VMAF_DISTORTED) + self->undecided.length;
+  GstHipVmafSide side = n_ref >= n_dist ? GST_HIP_VMAF_REFERENCE
+      : GST_HIP_VMAF_DISTORTED;
   GstHipVmafFrame frame;
 
-  if (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame)) {
+  if (gst_hip_vmaf_pairing_pop (self->pairing, side, &frame)
+      || (side == GST_HIP_VMAF_DISTORTED && pop_undecided (self, &frame))) {
     gst_hip_vmaf_leave_unpaired (self, side, &frame);
     return TRUE;
   }
-  return gst_hip_vmaf_skip_oldest (self);
+  return gst_hip_vmaf_forget_shown (self) || gst_hip_vmaf_skip_oldest (self);
 }
 
 static gboolean
@@ -126,6 +155,57 @@ note_reached (GstHipVmafStream * stream, const GstHipVmafFrame * frame)
   stream->has_reached = TRUE;
 }
 
+static gboolean
+read_fingerprint (const GstHipVmafFrame * frame, GstHipVmafFingerprint * print)
+{
+  const GstHipVmafFormat *format = frame->format;
+  GstVideoFrame mapped;
+  HvPicture picture;
+
+  if (frame->kind != GST_HIP_VMAF_FRAME_TIMED
+      || !(frame->luma ? gst_hip_vmaf_picture_map_luma :
+          gst_hip_vmaf_picture_map) (&picture, &mapped, format, frame->buffer))
+    return FALSE;
+  gst_hip_vmaf_fingerprint (print, &picture.plane[0], &format->format);
+  gst_video_frame_unmap (&mapped);
+  return TRUE;
+}
+
+/* How many frames of each side may wait: what fits, less those that are being measured. */
+static void
+limit_aligner (GstHipVmaf * self, const GstHipVmafFormat * format)
+{
+  guint capacity = gst_hip_vmaf_history_capacity (self->history, format);
+  guint measured = 2 * (self->run_depth + 2);
+
+  gst_hip_vmaf_alignment_set_limit (self->aligner,
+      MAX ((capacity - MIN (capacity, measured)) / 2, 4));
+}
+
+/* To the aligner as well, or first. */
+static void
+wait_for_alignment (GstHipVmaf * self, GstHipVmafSide side,
+    GstHipVmafFrame * frame)
+{
+  GstHipVmafFingerprint print;
+  gboolean readable = read_fingerprint (frame, &print);
+
+  if (readable)
+    limit_aligner (self, frame->format);
+  if (side == GST_HIP_VMAF_REFERENCE) {
+    if (readable)
+      gst_hip_vmaf_alignment_add (self->aligner, side, frame->time, &print);
+    gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+  } else if (frame->kind == GST_HIP_VMAF_FRAME_UNTIMED) {
+    while (gst_hip_vmaf_waiting_decide (self, TRUE));
+    gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+  } else {
+    gst_hip_vmaf_alignment_add (self->aligner, side, frame->time,
+        readable ? &print : NULL);
+    g_queue_push_tail (&self->undecided, g_memdup2 (frame, sizeof (*frame)));
+  }
+}
+
 void
 gst_hip_vmaf_wait (GstHipVmaf * self, GstHipVmafSide side,
     GstHipVmafFrame * frame)
@@ -133,17 +213,110 @@ gst_hip_vmaf_wait (GstHipVmaf * self, GstHipVmafSide side,
   GstHipVmafStream *stream = &self->stream[side];
 
   stream->held_copied = FALSE;
-  if (self->history != NULL) {
-    note_reached (stream, frame);
-    if (side == GST_HIP_VMAF_DISTORTED)
-      frame->time -= self->run_offset;
-    if (frame->kind == GST_HIP_VMAF_FRAME_TIMED) {
-      while (self->live && !has_room (self, frame->format)
-          && give_up_oldest (self));
-      stream->held_copied = gst_hip_vmaf_history_keep (self->history, frame);
-    }
+  if (self->history == NULL) {
+    gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+    return;
   }
+  note_reached (stream, frame);
+  if (frame->kind == GST_HIP_VMAF_FRAME_TIMED) {
+    while (self->live && !has_room (self, frame->format)
+        && give_up_oldest (self));
+    stream->held_copied = gst_hip_vmaf_history_keep (self->history, frame);
+  }
+  if (self->aligner != NULL) {
+    wait_for_alignment (self, side, frame);
+    return;
+  }
+  if (side == GST_HIP_VMAF_DISTORTED)
+    frame->time -= self->run_offset;
   gst_hip_vmaf_pairing_add (self->pairing, side, frame);
+}
+
+void
+gst_hip_vmaf_set_ended (GstHipVmaf * self, GstHipVmafSide side, gboolean ended)
+{
+  self->stream[side].ended = ended;
+  if (self->aligner != NULL)
+    gst_hip_vmaf_alignment_set_ended (self->aligner, side, ended);
+  gst_hip_vmaf_pairing_set_ended (self->pairing, side, ended
+      && (side == GST_HIP_VMAF_REFERENCE || self->undecided.length == 0));
+}
+
+void
+gst_hip_vmaf_waiting_flush (GstHipVmaf * self, GstHipVmafSide side)
+{
+  GstHipVmafFrame frame;
+
+  if (self->aligner == NULL)
+    return;
+  while (side == GST_HIP_VMAF_DISTORTED && pop_undecided (self, &frame))
+    gst_hip_vmaf_leave_unpaired (self, side, &frame);
+  gst_hip_vmaf_alignment_flush (self->aligner, side);
+  gst_hip_vmaf_forget_shown (self);
+}
+
+void
+gst_hip_vmaf_waiting_reset (GstHipVmaf * self)
+{
+  if (self->aligner != NULL)
+    gst_hip_vmaf_alignment_reset (self->aligner);
+}
+
+/* Decisions */
+
+static void
+tell (GstHipVmaf * self, const GstHipVmafAlignmentNews * news)
+{
+  static const gchar *reasons[] = { "found", "assumed", "jump", "drift" };
+  GstClockTime time = news->time >= 0 ? (GstClockTime) news->time
+      : GST_CLOCK_TIME_NONE;
+
+  GST_OBJECT_LOCK (self);
+  self->run_offset = news->offset;
+  self->confidence = news->confidence;
+  GST_OBJECT_UNLOCK (self);
+  if (gst_hip_vmaf_alignment_was_limited (self->aligner))
+    g_atomic_int_set (&self->history_was_full, TRUE);
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("VMAF", "type", G_TYPE_STRING, "alignment",
+              "running-time", G_TYPE_UINT64, time,
+              "offset", G_TYPE_INT64, news->offset,
+              "offset-frames", G_TYPE_INT, news->frames,
+              "confidence", G_TYPE_DOUBLE, news->confidence,
+              "reason", G_TYPE_STRING, reasons[news->reason], NULL)));
+}
+
+static void
+count_shown_again (GstHipVmaf * self)
+{
+  GST_OBJECT_LOCK (self);
+  self->repeated++;
+  GST_OBJECT_UNLOCK (self);
+}
+
+gboolean
+gst_hip_vmaf_waiting_decide (GstHipVmaf * self, gboolean force)
+{
+  GstHipVmafAlignmentNews news;
+  GstHipVmafAligned aligned;
+  GstHipVmafFrame *frame;
+
+  if (self->aligner == NULL
+      || !gst_hip_vmaf_alignment_next (self->aligner, force, &aligned))
+    return FALSE;
+  if (gst_hip_vmaf_alignment_news (self->aligner, &news))
+    tell (self, &news);
+  frame = g_queue_pop_head (&self->undecided);
+  frame->time = aligned.time;
+  frame->repeated = aligned.repeated;
+  if (aligned.repeated)
+    count_shown_again (self);
+  gst_hip_vmaf_pairing_add (self->pairing, GST_HIP_VMAF_DISTORTED, frame);
+  g_free (frame);
+  gst_hip_vmaf_set_ended (self, GST_HIP_VMAF_DISTORTED,
+      self->stream[GST_HIP_VMAF_DISTORTED].ended);
+  return TRUE;
 }
 
 /* Whose turn it is */
@@ -168,19 +341,39 @@ is_over (GstHipVmaf * self, GstHipVmafSide side)
       && !gst_aggregator_pad_has_buffer (self->pad[side]);
 }
 
+/* The same where a side has ended or there is no room: as much as is needed. */
+static gboolean
+needed_side (GstHipVmaf * self, GstHipVmafSide * side)
+{
+  gboolean wants_ref = gst_hip_vmaf_pairing_wants (self->pairing,
+      GST_HIP_VMAF_REFERENCE);
+  guint waiting = gst_hip_vmaf_pairing_waiting (self->pairing,
+      GST_HIP_VMAF_REFERENCE);
+
+  /* The pairing does not know of frames that the aligner has. */
+  if (self->aligner != NULL)
+    wants_ref = !is_over (self, GST_HIP_VMAF_REFERENCE)
+        && (waiting == 0 || is_over (self, GST_HIP_VMAF_DISTORTED));
+  *side = wants_ref ? GST_HIP_VMAF_REFERENCE : GST_HIP_VMAF_DISTORTED;
+  return wants_ref || waiting > 0;
+}
+
+gboolean
+gst_hip_vmaf_has_room (GstHipVmaf * self)
+{
+  return has_room (self, self->stream[GST_HIP_VMAF_REFERENCE].format)
+      && has_room (self, self->stream[GST_HIP_VMAF_DISTORTED].format);
+}
+
 gboolean
 gst_hip_vmaf_next_side (GstHipVmaf * self, GstHipVmafSide * side)
 {
-  *side = gst_hip_vmaf_is_ahead (self, GST_HIP_VMAF_REFERENCE)
-      && self->stream[GST_HIP_VMAF_REFERENCE].has_reached ?
-      GST_HIP_VMAF_DISTORTED : GST_HIP_VMAF_REFERENCE;
-  if (has_room (self, self->stream[*side].format)
-      && !is_over (self, GST_HIP_VMAF_REFERENCE)
-      && !is_over (self, GST_HIP_VMAF_DISTORTED))
-    return TRUE;
+  gboolean begun = self->stream[GST_HIP_VMAF_REFERENCE].has_reached;
 
-  /* As much as is needed, as where nothing waits here. */
-  *side = gst_hip_vmaf_pairing_wants (self->pairing, GST_HIP_VMAF_REFERENCE) ?
-      GST_HIP_VMAF_REFERENCE : GST_HIP_VMAF_DISTORTED;
-  return gst_hip_vmaf_pairing_wants (self->pairing, *side);
+  if (!gst_hip_vmaf_has_room (self) || is_over (self, GST_HIP_VMAF_REFERENCE)
+      || is_over (self, GST_HIP_VMAF_DISTORTED))
+    return needed_side (self, side);
+  *side = begun && gst_hip_vmaf_is_ahead (self, GST_HIP_VMAF_REFERENCE) ?
+      GST_HIP_VMAF_DISTORTED : GST_HIP_VMAF_REFERENCE;
+  return TRUE;
 }

@@ -264,11 +264,16 @@ static Rig *
 measure (const gchar * format, gboolean copied)
 {
   Rig *rig = copied ? offset_rig (0, FALSE) : rig_new (NULL);
+  gboolean chroma = !g_str_has_prefix (format, "GRAY");
   gchar *fields = g_strdup_printf ("format=%s, width=97, height=51", format);
 
+  if (chroma)
+    g_object_set (rig->element, "features", "adm,psnr", NULL);
   rig_start_streams (rig, fields);
   rig_play (rig, "0 40 80", "0 40 80");
   fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 3);
+  fail_unless_equals_int (gst_structure_has_field (rig_score (rig,
+              FRAME_MESSAGE, 0), "psnr_cb"), chroma);
   g_free (fields);
   return rig;
 }
