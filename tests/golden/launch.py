@@ -3,11 +3,12 @@
 """Holds golden values against what gst-launch-1.0 prints, where Python has no GStreamer: such as a
 machine that has a GPU and little else.
 
-  launch.py SHARED GOLDEN [--backend BACKEND] CONFIG...
+  launch.py SHARED GOLDEN [--backend BACKEND] [--tolerance X] CONFIG...
 
 SHARED is a copy of ../shared (its tools and clips are used), GOLDEN a folder of golden files:
 the one that tests/golden/check.sh leaves in the build folder, where three are corrected. CONFIG is a
-feature set of check_golden.py's. Prints a line a config; exits 1 unless every value came back equal.
+feature set or a model of check_golden.py's. Prints a line a config; exits 1 unless every value came
+back, none further off than the tolerance (0 unless told).
 """
 import argparse
 import ast
@@ -21,6 +22,8 @@ import sys
 # Bytes of a sample, and how much smaller chroma is; 0: there is none.
 FORMATS = {"I420": (1, 2, 2), "Y42B": (1, 2, 1), "Y444": (1, 1, 1), "GRAY16_LE": (2, 0, 0),
            "I420_10LE": (2, 2, 2), "I420_12LE": (2, 2, 2)}
+# libvmaf's own plumbing, no scores for a user.
+INTERNAL = re.compile(r"motion_sad|vmaf_\d{4}")
 FIELD = re.compile(r"([\w.-]+)=\((?:double|int|string)\)([^,;]+)")
 
 
@@ -55,42 +58,72 @@ def source(golden, clip):
             *(f"{name}={value}" for name, value in fields.items()), "!"]
 
 
-def measure(golden, shared, features, backend):
-    """The frame messages' scores, by index; what else was printed."""
-    command = ["gst-launch-1.0", "-m", "hipvmaf", "name=q", f"backend={backend}",
-               'model-filename=""', f"features={features}", "frame-message=true", "!", "fakesink",
-               "sync=false"]
+def properties(config, table):
+    """What the element is asked for, as check_golden.py asks."""
+    if config in table:
+        return ['model-filename=""', f"features={table[config]}"]
+    name, *flags = config.split(":")
+    return [f"model-filename={name}", *(f"{flag.replace('_', '-')}=true" for flag in flags),
+            *(["conf-interval=true"] if "_b_" in name else [])]
+
+
+def wanted(golden, config):
+    """The values of each frame by name, and the pooled ones; nothing where there are none."""
+    if config in golden["features"]:
+        return golden["features"][config], {}
+    model = golden["models"].get(config)
+    return (model["frames"], model["pooled"]) if model else ({}, {})
+
+
+def measure(golden, shared, asked, backend):
+    """The frame messages' scores, by index; the pooled message's; what else was printed."""
+    command = ["gst-launch-1.0", "-m", "hipvmaf", "name=q", f"backend={backend}", *asked,
+               "frame-message=true", "!", "fakesink", "sync=false"]
     for side, pad in (("reference", "q.ref_sink"), ("distorted", "q.dist_sink")):
         command += source(golden, f"{shared}/clips/{golden[side]}") + [pad]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          timeout=120, check=False)
-    frames = {}
+    frames, pooled = {}, {}
     for line in run.stdout.splitlines():
         fields = dict(FIELD.findall(line)) if ": VMAF, " in line else {}
         if fields.get("type") == "frame":
             frames[int(fields["index"])] = fields
-    return frames, [line for line in run.stdout.splitlines() if "ERROR" in line]
+        elif fields.get("type") == "pooled":
+            pooled = fields
+    return frames, pooled, [line for line in run.stdout.splitlines() if "ERROR" in line]
 
 
-def hold(config, options, features):
+def pairs_of(golden, config, frames, pooled):
+    """Golden values and what came in their place, or None."""
+    series, pools = wanted(golden, config)
+    for name, values in series.items():
+        field = "score" if name == "vmaf" else name
+        if INTERNAL.search(name):
+            continue
+        for index, value in enumerate(values):
+            if value is not None:
+                yield value, frames.get(index, {}).get(field)
+    for name, pool in pools.items():
+        if not INTERNAL.search(name):
+            yield pool["mean"], pooled.get("score" if name == "vmaf" else name)
+
+
+def hold(config, options, table):
     values = missing = 0
     worst, errors = 0.0, []
     for path in sorted(glob.glob(f"{options.golden}/*.json")):
         with open(path) as file:
             golden = json.load(file)
-        if config not in golden["features"]:
+        if not wanted(golden, config)[0]:
             continue
-        frames, printed = measure(golden, options.shared, features, options.backend)
+        frames, pooled, printed = measure(golden, options.shared, properties(config, table),
+                                          options.backend)
         errors += printed
-        for name, series in golden["features"][config].items():
-            for index, value in enumerate(series):
-                if value is None or "motion_sad" in name:
-                    continue
-                values += 1
-                got = frames.get(index, {}).get(name)
-                missing += got is None
-                worst = max(worst, abs(float(got) - value)) if got is not None else worst
-    fine = values and not missing and worst == 0
+        for value, got in pairs_of(golden, config, frames, pooled):
+            values += 1
+            missing += got is None
+            worst = max(worst, abs(float(got) - value)) if got is not None else worst
+    fine = values and not missing and worst <= options.tolerance
     print(f"{'ok  ' if fine else 'FAIL'} {config}: {values} values, {missing} missing, largest "
           f"difference {worst:.3g}" + (f"; {errors[0]}" if errors else ""), flush=True)
     return fine
@@ -101,12 +134,13 @@ def main():
     parser.add_argument("shared")
     parser.add_argument("golden")
     parser.add_argument("--backend", default="auto")
+    parser.add_argument("--tolerance", type=float, default=0)
     parser.add_argument("config", nargs="+")
     options = parser.parse_args()
     if not os.path.isdir(options.golden):
         parser.error(f"there is no folder {options.golden}")
     table = feature_sets(options.shared)
-    results = [hold(config, options, table[config]) for config in options.config]
+    results = [hold(config, options, table) for config in options.config]
     sys.exit(not all(results))
 
 
