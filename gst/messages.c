@@ -126,12 +126,14 @@ gst_hip_vmaf_message_interval (const GstHipVmafTimes * times, guint64 frames,
 
 GstStructure *
 gst_hip_vmaf_message_alert (const GstHipVmafTimes * times, gboolean raised,
-    const gchar * name, gdouble mean, gdouble below, guint frames)
+    const gchar * name, gdouble mean, gdouble below, guint frames, gint64 utc)
 {
   GstStructure *structure = new_message (raised ? "alert" : "recovered", times);
 
   gst_structure_set (structure, "frames", G_TYPE_UINT64, (guint64) frames,
       "name", G_TYPE_STRING, name, "alert-below", G_TYPE_DOUBLE, below, NULL);
+  if (utc != 0)
+    set_utc (structure, utc);
   set_double (structure, name, mean);
   return structure;
 }

@@ -71,10 +71,11 @@ GstStructure *gst_hip_vmaf_message_pooled (const GstHipVmafTimes * times,
 GstStructure *gst_hip_vmaf_message_interval (const GstHipVmafTimes * times,
     guint64 frames, gint64 utc, HvPool * pool);
 
-/* The mean of the score of that name is below `below`, or no longer. */
+/* The mean of the score of that name is below `below`, or no longer; `utc` as above, of the last
+ * frame. */
 GstStructure *gst_hip_vmaf_message_alert (const GstHipVmafTimes * times,
     gboolean raised, const gchar * name, gdouble mean, gdouble below,
-    guint frames);
+    guint frames, gint64 utc);
 
 /* No frames have found partners for `lasted`, and `silent` says which pads brought none; or they do
  * again, after `lasted`. `running_time` is the pipeline's. */

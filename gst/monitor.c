@@ -102,7 +102,7 @@ keep (GstHipVmafMonitor * monitor, GstStructure * message)
 /* Under the lock. */
 static GstStructure *
 judge (GstHipVmafMonitor * monitor, const GstHipVmafTimes * times, gint64 time,
-    const gchar * name, gdouble score)
+    gint64 utc, const gchar * name, gdouble score)
 {
   GstHipVmafAlertFinding finding;
   GstHipVmafTimes found = *times;
@@ -113,7 +113,7 @@ judge (GstHipVmafMonitor * monitor, const GstHipVmafTimes * times, gint64 time,
   found.duration = finding.duration;
   return gst_hip_vmaf_message_alert (&found,
       gst_hip_vmaf_alert_is_raised (monitor->alert), name, finding.mean,
-      monitor->config.alert_below, finding.frames);
+      monitor->config.alert_below, finding.frames, utc);
 }
 
 void
@@ -128,7 +128,7 @@ gst_hip_vmaf_monitor_add (GstHipVmafMonitor * monitor,
     ended = keep (monitor, gst_hip_vmaf_interval_add (monitor->interval, times,
             time, utc, names, scores, n));
   if (monitor->alert != NULL)
-    alert = judge (monitor, times, time, names[monitor->alert_index],
+    alert = judge (monitor, times, time, utc, names[monitor->alert_index],
         scores[monitor->alert_index]);
   hv_unlock (&monitor->lock);
   post (monitor, ended);

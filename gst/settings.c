@@ -231,37 +231,51 @@ gst_hip_vmaf_settings_clear (GstHipVmafScorerConfig * config)
   g_clear_pointer (&config->models, hv_models_unref);
 }
 
+/* FALSE and an error where there is to be a file and cannot be. */
+static gboolean
+make_metrics (GstHipVmaf * self, const gchar * location, const gchar * labels,
+    GError ** error)
+{
+  gchar *text = gst_hip_vmaf_openmetrics_labels (GST_OBJECT_NAME (self),
+      labels, error);
+
+  if (text != NULL && location[0] != '\0')
+    self->metrics = gst_hip_vmaf_openmetrics_new (GST_ELEMENT (self),
+        self->scorer, location, text, error);
+  else if (text != NULL && labels[0] != '\0')
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("metrics-labels has no effect without metrics-location."), (NULL));
+  g_free (text);
+  return text != NULL && (location[0] == '\0' || self->metrics != NULL);
+}
+
 gboolean
 gst_hip_vmaf_settings_open_metrics (GstHipVmaf * self)
 {
   GError *error = NULL;
-  gchar *location, *text, *labels;
+  gchar *location, *labels;
+  gboolean ok, same;
 
   GST_OBJECT_LOCK (self);
+  same = g_strcmp0 (self->metrics_location, self->results_filename) == 0;
   location = g_strdup (self->metrics_location);
-  text = g_strdup (self->metrics_labels);
+  labels = g_strstrip (g_strdup (self->metrics_labels));
   GST_OBJECT_UNLOCK (self);
-  g_strstrip (text);
-  labels = gst_hip_vmaf_openmetrics_labels (GST_OBJECT_NAME (self), text,
-      &error);
-  if (labels != NULL && location[0] != '\0')
-    self->metrics = gst_hip_vmaf_openmetrics_new (GST_ELEMENT (self),
-        self->scorer, location, labels, &error);
-  else if (labels != NULL && text[0] != '\0')
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("metrics-labels has no effect without metrics-location."), (NULL));
-  if (labels == NULL)
+  ok = (!same || location[0] == '\0')
+      && make_metrics (self, location, labels, &error);
+  if (error == NULL && !ok)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("metrics-location and results-filename are the same file: %s.",
+            location), (NULL));
+  else if (g_error_matches (error, HV_ERROR, HV_ERROR_OPTION))
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, ("%s.", error->message),
         (NULL));
   else if (error != NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("metrics-location=%s: %s. "
             "It takes the path of a file in a folder that exists and can be "
             "written to.", location, error->message), (NULL));
+  g_clear_error (&error);
   g_free (location);
-  g_free (text);
   g_free (labels);
-  if (error == NULL)
-    return TRUE;
-  g_error_free (error);
-  return FALSE;
+  return ok;
 }

@@ -503,6 +503,25 @@ GST_START_TEST (test_mistakes)
 
 GST_END_TEST;
 
+/* One file cannot be both. */
+GST_START_TEST (test_same_file)
+{
+  const gchar *words[] = { "metrics-location", "results-filename", NULL };
+  gchar *folder = g_dir_make_tmp ("check-XXXXXX", NULL);
+  gchar *path = g_build_filename (folder, "q.prom", NULL);
+  Rig *rig = rig_new ("metrics-location", path, "results-filename", path, NULL);
+
+  fail_unless_equals_int (rig_start (rig), GST_STATE_CHANGE_FAILURE);
+  rig_expect_text (rig, ERROR_MESSAGE, words);
+  rig_free (rig);
+  g_remove (path);
+  fail_unless (g_rmdir (folder) == 0);
+  g_free (path);
+  g_free (folder);
+}
+
+GST_END_TEST;
+
 /* A score that is none is found out with the first pair. */
 GST_START_TEST (test_unknown_alert_score)
 {
@@ -641,6 +660,7 @@ monitor_suite (void)
   tcase_add_test (tests, test_alert_fields);
   tcase_add_test (tests, test_alert_of_the_model);
   tcase_add_loop_test (tests, test_mistakes, 0, G_N_ELEMENTS (mistakes));
+  tcase_add_test (tests, test_same_file);
   tcase_add_test (tests, test_unknown_alert_score);
   tcase_add_test (tests, test_metrics);
   tcase_add_test (tests, test_metrics_trouble);
