@@ -13,7 +13,7 @@
 
 /* MS-SSIM filters pictures of more samples in single precision: they average the rounding of very
  * many windows, and take most of the time. SSIM makes large pictures small. */
-#define EXACT_SAMPLES (1 << 19)
+#define EXACT_SAMPLES (1 << 20)
 
 #define COMMON_OPTIONS                                                                             \
     {"enable_lcs",   NULL,  "also report luminance, contrast and structure",                       \

@@ -69,9 +69,9 @@ HV_INLINE void load_tile(const Source &reference, const Source &distorted, int x
     }
 }
 
-template <bool EXACT> HV_INLINE float blur(const float *x, int step)
+template <bool EXACT> HV_INLINE float blur(const float *x, int step, float base)
 {
-    return EXACT ? hv_ssim_blur(x, step) : hv_ssim_blur_single(x, step);
+    return EXACT ? hv_ssim_blur(x, step, base) : hv_ssim_blur_single(x, step);
 }
 
 template <bool EXACT> HV_INLINE float blur_product(const float *a, const float *b)
@@ -80,7 +80,7 @@ template <bool EXACT> HV_INLINE float blur_product(const float *a, const float *
     HV_UNROLL
     for (int k = 0; k < HV_SSIM_TAPS; k++)
         product[k] = a[k] * b[k];
-    return blur<EXACT>(product, 1);
+    return blur<EXACT>(product, 1, HV_SSIM_SQUARES);
 }
 
 template <bool EXACT>
@@ -91,8 +91,8 @@ HV_INLINE void filter_rows(Memory *memory, int x0, int y0, int width, int height
         if (y0 + r >= height || x0 + c >= width - (HV_SSIM_TAPS - 1))
             continue;
         const float *x = &memory->in[0][r][c], *y = &memory->in[1][r][c];
-        memory->across[X][r][c] = blur<EXACT>(x, 1);
-        memory->across[Y][r][c] = blur<EXACT>(y, 1);
+        memory->across[X][r][c] = blur<EXACT>(x, 1, HV_SSIM_SAMPLES);
+        memory->across[Y][r][c] = blur<EXACT>(y, 1, HV_SSIM_SAMPLES);
         memory->across[XX][r][c] = blur_product<EXACT>(x, x);
         memory->across[YY][r][c] = blur_product<EXACT>(y, y);
         memory->across[XY][r][c] = blur_product<EXACT>(x, y);
@@ -116,11 +116,11 @@ HV_INLINE void sum_windows(const Memory *memory, int x0, int y0, int width, int 
         int r = i / TILE_X, c = i % TILE_X;
         if (y0 + r >= height - (HV_SSIM_TAPS - 1) || x0 + c >= width - (HV_SSIM_TAPS - 1))
             continue;
-        HvSsimMoments moments = {blur<EXACT>(&memory->across[X][r][c], TILE_X),
-                                 blur<EXACT>(&memory->across[Y][r][c], TILE_X),
-                                 blur<EXACT>(&memory->across[XX][r][c], TILE_X),
-                                 blur<EXACT>(&memory->across[YY][r][c], TILE_X),
-                                 blur<EXACT>(&memory->across[XY][r][c], TILE_X)};
+        HvSsimMoments moments = {blur<EXACT>(&memory->across[X][r][c], TILE_X, HV_SSIM_SAMPLES),
+                                 blur<EXACT>(&memory->across[Y][r][c], TILE_X, HV_SSIM_SAMPLES),
+                                 blur<EXACT>(&memory->across[XX][r][c], TILE_X, HV_SSIM_SQUARES),
+                                 blur<EXACT>(&memory->across[YY][r][c], TILE_X, HV_SSIM_SQUARES),
+                                 blur<EXACT>(&memory->across[XY][r][c], TILE_X, HV_SSIM_SQUARES)};
         add_window(sums, &moments, luminance);
     }
 }
@@ -215,14 +215,14 @@ template <int BYTES> HV_INLINE void load_part(const Source &source, int x0, int 
 HV_INLINE float filter_part(const Part *part, int r, int c)
 {
     const float taps[HV_SSIM_LOW_REACH + 1][HV_SSIM_LOW_REACH + 1] = HV_SSIM_LOW_FILTER;
-    double sum = 0;
+    HvSsimSum sum = {HV_SSIM_SAMPLES, 0};
     HV_UNROLL
     for (int y = -HV_SSIM_LOW_REACH; y <= HV_SSIM_LOW_REACH; y++) {
         int at = 2 * r + HV_SSIM_LOW_REACH + y;
         sum = hv_ssim_low_pass(sum, &part->sample[at][0][c], &part->sample[at][1][c],
                                taps[y < 0 ? -y : y]);
     }
-    return (float)sum;
+    return hv_ssim_rounded(sum, HV_SSIM_SAMPLES);
 }
 
 template <int BYTES>

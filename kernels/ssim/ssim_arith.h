@@ -4,9 +4,9 @@
  * bit. docs/ssim.md explains each step and names its source. IEEE floats and doubles, each
  * operation rounded: the same text compiles for the host and for GPUs.
  *
- * Filters round as libvmaf's do: each product to float, the sum in double, then to float. The blur
- * of large pictures adds in float, the outermost samples first, and before they are multiplied
- * those that have the same tap. */
+ * Filters round as libvmaf's do: each product to float, and their sum, which libvmaf has in double.
+ * The blur of large pictures adds in float, the outermost samples first, and before they are
+ * multiplied those that have the same tap. */
 #ifndef HV_SSIM_ARITH_H
 #define HV_SSIM_ARITH_H
 
@@ -16,6 +16,11 @@
 
 #ifndef HV_INLINE
 #define HV_INLINE static inline
+#endif
+
+/* A sum, rounded. */
+#ifndef HV_SSIM_PLUS
+#define HV_SSIM_PLUS(a, b) ((a) + (b))
 #endif
 
 #define HV_SSIM_SCALES 5
@@ -86,14 +91,36 @@ HV_INLINE int hv_ssim_mirror(int i, int n)
     return i < n ? i : 2 * n - 1 - i;
 }
 
-/* One pass of the window over 11 samples that are `step` apart. */
-HV_INLINE float hv_ssim_blur(const float *x, int step)
+/* A sum of floats to more places than a float has, without doubles: `high` begins at 1.5 * 2^k, so
+ * that it stays on one grid, and `low` has what of each number lies between its lines. k is such
+ * that the numbers' magnitudes add up to less than 2^(k - 1): those of samples to 1140, which the
+ * low-pass filter can make of 255 by the fifth scale, and those that it adds up on the way. */
+typedef struct HvSsimSum {
+    float high, low;
+} HvSsimSum;
+
+#define HV_SSIM_SAMPLES 6144.0f
+#define HV_SSIM_SQUARES 6291456.0f
+
+HV_INLINE HvSsimSum hv_ssim_add(HvSsimSum sum, float x)
 {
-    double sum = 0;
+    float high = HV_SSIM_PLUS(sum.high, x);
+    return (HvSsimSum){high, sum.low + (x - (high - sum.high))};
+}
+
+HV_INLINE float hv_ssim_rounded(HvSsimSum sum, float base)
+{
+    return (sum.high - base) + sum.low;
+}
+
+/* One pass of the window over 11 samples, or squares, that are `step` apart. */
+HV_INLINE float hv_ssim_blur(const float *x, int step, float base)
+{
+    HvSsimSum sum = {base, 0};
     HV_UNROLL
     for (int k = 0; k < HV_SSIM_TAPS; k++)
-        sum += (double)(x[k * step] * hv_ssim_tap(k - HV_SSIM_REACH));
-    return (float)sum;
+        sum = hv_ssim_add(sum, x[k * step] * hv_ssim_tap(k - HV_SSIM_REACH));
+    return hv_ssim_rounded(sum, base);
 }
 
 HV_INLINE float hv_ssim_blur_single(const float *x, int step)
@@ -107,14 +134,18 @@ HV_INLINE float hv_ssim_blur_single(const float *x, int step)
 
 /* Adds one row of the low-pass filter, which has these taps from its middle on; its nine samples
  * are even[0], odd[0], even[1], ... even[4]. */
-HV_INLINE double hv_ssim_low_pass(double sum, const float *even, const float *odd,
-                                  const float *taps)
+HV_INLINE HvSsimSum hv_ssim_low_pass(HvSsimSum sum, const float *even, const float *odd,
+                                     const float *taps)
 {
-    HV_UNROLL
-    for (int k = 0; k < HV_SSIM_LOW_TAPS; k++) {
-        int distance = k < HV_SSIM_LOW_REACH ? HV_SSIM_LOW_REACH - k : k - HV_SSIM_LOW_REACH;
-        sum += (double)((k % 2 ? odd[k / 2] : even[k / 2]) * taps[distance]);
-    }
+    sum = hv_ssim_add(sum, even[0] * taps[4]);
+    sum = hv_ssim_add(sum, odd[0] * taps[3]);
+    sum = hv_ssim_add(sum, even[1] * taps[2]);
+    sum = hv_ssim_add(sum, odd[1] * taps[1]);
+    sum = hv_ssim_add(sum, even[2] * taps[0]);
+    sum = hv_ssim_add(sum, odd[2] * taps[1]);
+    sum = hv_ssim_add(sum, even[3] * taps[2]);
+    sum = hv_ssim_add(sum, odd[3] * taps[3]);
+    sum = hv_ssim_add(sum, even[4] * taps[4]);
     return sum;
 }
 

@@ -10,6 +10,8 @@
 /* Rows that a block should have at least: ten more are filtered at its end. */
 #define MIN_BLOCK_ROWS 64
 
+const float hv_ssim_one = 1.0f;
+
 typedef struct Functions {
     void (*windows)(const HvSsimWindows *windows);
     void (*box)(const HvSsimShrink *shrink);
@@ -37,7 +39,7 @@ static void cut_image(HvCutter *cutter, HvMetric *m, int scale)
     ptrdiff_t stride = (ptrdiff_t)((width * sizeof(float) + 63) & ~(size_t)63);
     for (int p = 0; p < HV_SSIM_PICTURES; p++)
         m->image[scale][p] = (HvSsimImage){
-            .data = hv_cut(cutter, stride * height),
+            .data = hv_cut(cutter, stride * height + HV_SSIM_STRIP_IN * sizeof(float)),
             .stride = stride,
             .width = width,
             .height = height,

@@ -6,20 +6,29 @@
 #define HV_SSIM_HOT_H
 
 #include "kernels/cpu/level.h"
+
+/* Filters mostly add. Where a processor has units of their own for multiplying with an addition,
+ * one addition in four goes there, times a 1 that the compiler must not know. */
+extern const float hv_ssim_one;
+#ifdef __FMA__
+#define HV_SSIM_PLUS(a, b) __builtin_fmaf(b, hv_ssim_one, a)
+#endif
+
 #include "kernels/ssim/ssim.h"
 
 enum { HV_SSIM_REFERENCE, HV_SSIM_DISTORTED, HV_SSIM_PICTURES };
 
-/* Windows go in strips of columns, so that what a strip needs stays in the cache. */
-#define HV_SSIM_STRIP    128
-#define HV_SSIM_STRIP_IN (HV_SSIM_STRIP + HV_SSIM_TAPS - 1)
-#define HV_SSIM_HALF_IN  (HV_SSIM_STRIP + HV_SSIM_LOW_REACH)
-#define HV_SSIM_PAD      16 /* elements after each row */
+/* Pictures go in strips of columns, so that what a strip needs stays in the cache. Where there is
+ * room, a little more is loaded, to a multiple of what vectors take at a time. */
+#define HV_SSIM_STRIP    96
+#define HV_SSIM_STRIP_IN (HV_SSIM_STRIP + 32)
+#define HV_SSIM_HALF_IN  (HV_SSIM_STRIP + 16)
 
 /* What is filtered: both pictures, their squares and their product. */
 enum { HV_SSIM_X, HV_SSIM_Y, HV_SSIM_XX, HV_SSIM_YY, HV_SSIM_XY, HV_SSIM_ROWS };
 
-/* One picture: samples as they came, of 1 or 2 bytes, or floats in the range of 8 bits. */
+/* One picture: samples as they came, of 1 or 2 bytes, or floats in the range of 8 bits, after whose
+ * rows HV_SSIM_STRIP_IN more may be read. */
 typedef struct HvSsimImage {
     const void *data;
     ptrdiff_t stride;
@@ -30,14 +39,13 @@ typedef struct HvSsimImage {
 
 /* One thread's memory. */
 typedef struct HvSsimScratch {
-    float in[HV_SSIM_ROWS][HV_SSIM_STRIP_IN + HV_SSIM_PAD];
+    float in[HV_SSIM_ROWS][HV_SSIM_STRIP_IN];
     float across[HV_SSIM_ROWS][HV_SSIM_TAPS][HV_SSIM_STRIP]; /* by row modulo HV_SSIM_TAPS */
     float moment[HV_SSIM_ROWS][HV_SSIM_STRIP];
-    float sample[2 * HV_SSIM_HALF_IN + HV_SSIM_PAD];
+    float sample[2 * HV_SSIM_HALF_IN];
     /* even and odd columns, by row modulo HV_SSIM_LOW_TAPS */
-    float even[HV_SSIM_LOW_TAPS][HV_SSIM_HALF_IN + HV_SSIM_PAD];
-    float odd[HV_SSIM_LOW_TAPS][HV_SSIM_HALF_IN + HV_SSIM_PAD];
-    double sum[HV_SSIM_STRIP];
+    float even[HV_SSIM_LOW_TAPS][HV_SSIM_HALF_IN], odd[HV_SSIM_LOW_TAPS][HV_SSIM_HALF_IN];
+    float high[HV_SSIM_STRIP], low[HV_SSIM_STRIP]; /* HvSsimSum */
     double *column; /* of a whole row, with what lies beyond its ends */
     HvSsimSums sums[HV_SSIM_SCALES];
 } HvSsimScratch;

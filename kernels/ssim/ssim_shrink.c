@@ -95,9 +95,9 @@ void HV_HOT(hv_ssim_box)(const HvSsimShrink *shrink)
         box_row(shrink, y);
 }
 
-static void part(float *restrict even, float *restrict odd, const float *sample, int n)
+static void part(float *restrict even, float *restrict odd, const float *sample)
 {
-    for (int j = 0; j < n; j++) {
+    for (int j = 0; j < HV_SSIM_HALF_IN; j++) {
         even[j] = sample[2 * j];
         odd[j] = sample[2 * j + 1];
     }
@@ -108,30 +108,37 @@ static int slot(int row)
     return (row + HV_SSIM_LOW_TAPS) % HV_SSIM_LOW_TAPS;
 }
 
-/* A row of the larger picture, which may lie beyond its edge, for the strip from `left` on. */
+/* A row of the larger picture, which may lie beyond its edge, for n columns from `left` on. */
 static void load_row(const HvSsimShrink *shrink, int row, int left, int n)
 {
     HvSsimScratch *s = shrink->scratch;
-    int half = n + HV_SSIM_LOW_REACH;
-    int from = 2 * left - HV_SSIM_LOW_REACH;
-    HV_HOT(hv_ssim_load)(&shrink->in, row, from, 2 * half, s->sample);
-    part(s->even[slot(row)], s->odd[slot(row)], s->sample, half);
+    int from = 2 * left - HV_SSIM_LOW_REACH, needed = 2 * (n + HV_SSIM_LOW_REACH);
+    int inside = MIN(2 * HV_SSIM_HALF_IN, shrink->in.width - from);
+    HV_HOT(hv_ssim_load)(&shrink->in, row, from, MAX(needed, inside), s->sample);
+    part(s->even[slot(row)], s->odd[slot(row)], s->sample);
 }
 
-static void add_row(double *restrict sum, const float *even, const float *odd, const float *taps,
-                    int n)
+/* By itself, so that the compiler knows that no two of these overlap. */
+static G_GNUC_NO_INLINE void add_row(float *restrict high, float *restrict low, const float *even,
+                                     const float *odd, const float *taps)
 {
-    for (int j = 0; j < n; j++)
-        sum[j] = hv_ssim_low_pass(sum[j], even + j, odd + j, taps);
+    for (int j = 0; j < HV_SSIM_STRIP; j++) {
+        HvSsimSum sum = hv_ssim_low_pass((HvSsimSum){high[j], low[j]}, even + j, odd + j, taps);
+        high[j] = sum.high;
+        low[j] = sum.low;
+    }
 }
 
 static void halve_row(HvSsimScratch *s, int row, int n, float *restrict out)
 {
-    memset(s->sum, 0, sizeof s->sum);
+    for (int j = 0; j < HV_SSIM_STRIP; j++) {
+        s->high[j] = HV_SSIM_SAMPLES;
+        s->low[j] = 0;
+    }
     for (int y = -HV_SSIM_LOW_REACH; y <= HV_SSIM_LOW_REACH; y++)
-        add_row(s->sum, s->even[slot(row + y)], s->odd[slot(row + y)], low_taps[ABS(y)], n);
+        add_row(s->high, s->low, s->even[slot(row + y)], s->odd[slot(row + y)], low_taps[ABS(y)]);
     for (int j = 0; j < n; j++)
-        out[j] = (float)s->sum[j];
+        out[j] = hv_ssim_rounded((HvSsimSum){s->high[j], s->low[j]}, HV_SSIM_SAMPLES);
 }
 
 static void halve_strip(const HvSsimShrink *shrink, int left, int n)

@@ -8,16 +8,21 @@
 
 #define STRIP HV_SSIM_STRIP
 
-static void multiply(float *restrict out, const float *a, const float *b, int n)
+static void multiply(float *restrict out, const float *a, const float *b)
 {
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < HV_SSIM_STRIP_IN; j++)
         out[j] = a[j] * b[j];
 }
 
-static void across(float *restrict out, const float *in)
+static float base_of(int i)
+{
+    return i <= HV_SSIM_Y ? HV_SSIM_SAMPLES : HV_SSIM_SQUARES;
+}
+
+static void across(float *restrict out, const float *in, float base)
 {
     for (int j = 0; j < STRIP; j++)
-        out[j] = hv_ssim_blur(in + j, 1);
+        out[j] = hv_ssim_blur(in + j, 1, base);
 }
 
 static void across_single(float *restrict out, const float *in)
@@ -26,22 +31,33 @@ static void across_single(float *restrict out, const float *in)
         out[j] = hv_ssim_blur_single(in + j, 1);
 }
 
+/* A picture's row from the strip's left side on, as floats. */
+static const float *find_samples(const HvSsimWindows *w, int picture, int row)
+{
+    const HvSsimImage *in = &w->in[picture];
+    if (in->bytes == sizeof(float))
+        return (const float *)((const char *)in->data + row * in->stride) + w->left;
+    float *to = w->scratch->in[picture];
+    HV_HOT(hv_ssim_load)(in, row, w->left, MIN(HV_SSIM_STRIP_IN, in->width - w->left), to);
+    return to;
+}
+
 /* A row of both pictures, filtered horizontally; the strip's full width, though less may count. */
 static void filter_row(const HvSsimWindows *w, int row)
 {
     HvSsimScratch *s = w->scratch;
-    int n = w->right - w->left + HV_SSIM_TAPS - 1;
-    HV_HOT(hv_ssim_load)(&w->in[0], row, w->left, n, s->in[HV_SSIM_X]);
-    HV_HOT(hv_ssim_load)(&w->in[1], row, w->left, n, s->in[HV_SSIM_Y]);
-    multiply(s->in[HV_SSIM_XX], s->in[HV_SSIM_X], s->in[HV_SSIM_X], HV_SSIM_STRIP_IN);
-    multiply(s->in[HV_SSIM_YY], s->in[HV_SSIM_Y], s->in[HV_SSIM_Y], HV_SSIM_STRIP_IN);
-    multiply(s->in[HV_SSIM_XY], s->in[HV_SSIM_X], s->in[HV_SSIM_Y], HV_SSIM_STRIP_IN);
+    const float *x = find_samples(w, 0, row), *y = find_samples(w, 1, row);
+    const float *in[] = {x, y, s->in[HV_SSIM_XX], s->in[HV_SSIM_YY], s->in[HV_SSIM_XY]};
+    multiply(s->in[HV_SSIM_XX], x, x);
+    multiply(s->in[HV_SSIM_YY], y, y);
+    multiply(s->in[HV_SSIM_XY], x, y);
     for (int i = 0; i < HV_SSIM_ROWS; i++)
         if (w->exact)
-            across(s->across[i][row % HV_SSIM_TAPS], s->in[i]);
+            across(s->across[i][row % HV_SSIM_TAPS], in[i], base_of(i));
         else
-            across_single(s->across[i][row % HV_SSIM_TAPS], s->in[i]);
+            across_single(s->across[i][row % HV_SSIM_TAPS], in[i]);
 }
+
 /* The rows that a window takes, from `row` on. */
 static void find_rows(const HvSsimScratch *s, int i, int row, const float **rows)
 {
@@ -55,13 +71,13 @@ static void find_rows(const HvSsimScratch *s, int i, int row, const float **rows
             r[10][j]                                                                               \
     }
 
-static void down(float *restrict out, const float *const *rows)
+static void down(float *restrict out, const float *const *rows, float base)
 {
     const float *r[HV_SSIM_TAPS];
     memcpy(r, rows, sizeof r);
     for (int j = 0; j < STRIP; j++) {
         const float x[HV_SSIM_TAPS] = GATHER(r, j);
-        out[j] = hv_ssim_blur(x, 1);
+        out[j] = hv_ssim_blur(x, 1, base);
     }
 }
 
@@ -118,7 +134,7 @@ static void sum_row(const HvSsimWindows *w, int row)
     for (int i = 0; i < HV_SSIM_ROWS; i++) {
         find_rows(s, i, row, rows);
         if (w->exact)
-            down(s->moment[i], rows);
+            down(s->moment[i], rows, base_of(i));
         else
             down_single(s->moment[i], rows);
     }
