@@ -11,27 +11,20 @@
 /* A side of MS-SSIM's picture, so that the window fits into the coarsest scale. */
 #define MULTI_LEAST (HV_SSIM_TAPS << (HV_SSIM_SCALES - 1))
 
-/* MS-SSIM filters pictures of more samples in single precision: they average the rounding of very
- * many windows, and take most of the time. SSIM makes large pictures small. */
+/* MS-SSIM adds up the windows of pictures with more samples in single precision: they average the
+ * rounding of very many, and take most of the time. SSIM makes large pictures small. */
 #define EXACT_SAMPLES (1 << 20)
 
-#define COMMON_OPTIONS                                                                             \
-    {"enable_lcs",   NULL,  "also report luminance, contrast and structure",                       \
-     HV_OPTION_BOOL, FALSE, MEMBER(enable_lcs),                                                    \
-     FALSE,          0,     1},                                                                    \
-        {"enable_db", NULL, "report decibels", HV_OPTION_BOOL, FALSE, MEMBER(enable_db), FALSE,    \
-         0,           1},                                                                          \
-    {                                                                                              \
-        "clip_db", NULL, "limit decibels to what one wrong sample would give", HV_OPTION_BOOL,     \
-            FALSE, MEMBER(clip_db), FALSE, 0, 1                                                    \
-    }
-
-static const HvOption single_options[] = {
-    COMMON_OPTIONS,
+/* float_ssim's; float_ms_ssim has all but the first. */
+static const HvOption options[] = {
     {"scale", NULL, "how many times smaller pictures are measured; 0: as their size asks",
      HV_OPTION_INT, FALSE, MEMBER(scale), 0, 0, 10},
+    {"enable_lcs", NULL, "also report luminance, contrast and structure", HV_OPTION_BOOL, FALSE,
+     MEMBER(enable_lcs), FALSE, 0, 1},
+    {"enable_db", NULL, "report decibels", HV_OPTION_BOOL, FALSE, MEMBER(enable_db), FALSE, 0, 1},
+    {"clip_db", NULL, "limit decibels to what one wrong sample would give", HV_OPTION_BOOL, FALSE,
+     MEMBER(clip_db), FALSE, 0, 1},
     {NULL}};
-static const HvOption multi_options[] = {COMMON_OPTIONS, {NULL}};
 
 static const char *const single_names[] = {"float_ssim", NULL};
 static const char *const single_lcs_names[] = {"float_ssim", "float_ssim_l", "float_ssim_c",
@@ -195,7 +188,7 @@ void hv_ssim_deliver(const HvSsimPlan *plan, const HvSsimSums *sums, HvScores *s
 const HvMetricInfo hv_float_ssim_info = {
     .name = "float_ssim",
     .help = "structural similarity: luminance, contrast and structure of small windows",
-    .options = single_options,
+    .options = options,
     .params_size = sizeof(HvSsimParams),
     .score_names = single_score_names,
     .validate = validate_single,
@@ -207,7 +200,7 @@ const HvMetricInfo hv_float_ssim_info = {
 const HvMetricInfo hv_float_ms_ssim_info = {
     .name = "float_ms_ssim",
     .help = "structural similarity at five scales",
-    .options = multi_options,
+    .options = options + 1,
     .params_size = sizeof(HvSsimParams),
     .score_names = multi_score_names,
     .validate = validate_multi,
