@@ -6,7 +6,8 @@
  *
  * METRICS are as in the element's `features`: "adm", "adm,vif". All measure the same staged pair.
  * Prints the milliseconds of GPU time a pair (pairs that lie on the device, queued one after the
- * other in one stream, divided by their number), pairs a second end to end from pinned and from
+ * other in one stream, divided by their number), the same with the streams of all slots in turn, as
+ * the meter queues them, pairs a second end to end from pinned and from
  * other memory, what the pinned copy's bandwidth, measured in the same run, allows, and the device
  * memory of a slot. */
 #include <stdio.h>
@@ -42,25 +43,27 @@ static double median(double *value)
     return value[RUNS / 2];
 }
 
-static const HvSlot *first_slot(void)
+static HvStaging *staging(void)
 {
-    return hv_staging_slot(hv_hip_backend_staging(gpu.backend), 0);
+    return hv_hip_backend_staging(gpu.backend);
 }
 
-/* The pair that slot 0 holds, again and again. */
-static double time_kernels(const HvPicture *pair)
+/* The pairs that the first so many slots hold, in turn, again and again. */
+static double time_kernels(const HvPicture *pair, unsigned slots)
 {
-    HvSubject subject = {&pair[0], &pair[1], 0};
     GError *error = NULL;
     gint64 since = g_get_monotonic_time();
-    for (unsigned i = 0; i < PAIRS; i++)
+    for (unsigned i = 0; i < PAIRS; i++) {
+        HvSubject subject = {&pair[0], &pair[1], i % slots};
         for (unsigned m = 0; m < gpu.features->len; m++) {
             const HvMetricOps *ops = gpu_ops(&gpu, m);
             gpu_must(ops->submit(gpu.metric[m], &subject, &error), &error);
             /* does not wait: says that the slot may be used again, which in its stream it may */
             gpu_must(ops->collect(gpu.metric[m], &subject, &ignored[m], &error), &error);
         }
-    gpu_must(hv_hip_stream_wait(hip, first_slot()->stream, &error), &error);
+    }
+    for (unsigned i = 0; i < slots; i++)
+        gpu_must(hv_hip_stream_wait(hip, hv_staging_slot(staging(), i)->stream, &error), &error);
     return milliseconds(since) / PAIRS;
 }
 
@@ -83,7 +86,7 @@ static size_t luma_bytes(const HvPicture *picture)
 
 static double time_uploads(const HvPicture *pair)
 {
-    const HvSlot *slot = first_slot();
+    const HvSlot *slot = hv_staging_slot(staging(), 0);
     GError *error = NULL;
     gint64 since = g_get_monotonic_time();
     for (unsigned i = 0; i < PAIRS; i++)
@@ -98,11 +101,12 @@ static double time_uploads(const HvPicture *pair)
 static void report(const char *metrics, const HvPicture *pinned, const HvPicture *pageable,
                    size_t slot_bytes)
 {
-    double kernels[RUNS], ends[RUNS], other[RUNS], uploads[RUNS];
+    double kernels[RUNS], steady[RUNS], ends[RUNS], other[RUNS], uploads[RUNS];
     time_pairs(pinned);
-    time_kernels(pinned);
+    time_kernels(pinned, 1);
     for (int i = 0; i < RUNS; i++) {
-        kernels[i] = time_kernels(pinned);
+        kernels[i] = time_kernels(pinned, 1);
+        steady[i] = time_kernels(pinned, gpu.backend->slots);
         ends[i] = time_pairs(pinned);
         other[i] = time_pairs(pageable);
         uploads[i] = time_uploads(pinned);
@@ -112,6 +116,7 @@ static void report(const char *metrics, const HvPicture *pinned, const HvPicture
            format.width, format.height, format.depth, gpu.backend->slots, hv_hip_device_name(hip),
            hv_hip_target(hip), RUNS, PAIRS);
     printf("  GPU time a pair:           %8.4f ms\n", median(kernels));
+    printf("  GPU time, all slots:       %8.4f ms\n", median(steady));
     printf("  end to end, pinned:        %8.1f pairs/s (%.4f ms)\n", 1000 / end, end);
     printf("  end to end, other memory:  %8.1f pairs/s\n", 1000 / median(other));
     printf("  upload limit:              %8.1f pairs/s (%.4f ms, %.2f GB/s)\n", 1000 / upload,
