@@ -2,13 +2,13 @@
  *
  * alignment=auto: streams that are late, early, spliced, frozen or of another rate get the scores
  * that the same frames have side by side. Clips are made by formula: a texture that wanders at
- * random, and for the distorted stream noise on it. With CHECK_ALL_OFFSETS set, every offset that is
- * looked for is tried. */
+ * random, and for the distorted stream noise on it. */
 #include "common.h"
 
-#define CLIP_WIDTH 160
-#define CLIP_HEIGHT 90
-#define CAPS "format=I420, width=160, height=90"
+#define CLIP_WIDTH 96
+#define CLIP_HEIGHT 54
+#define CAPS "format=I420, width=96, height=54"
+#define FEATURES "adm,motion=debug=true"
 #define FIRST_MOMENT -80
 #define LAST_MOMENT 280
 #define CLIP 140                /* frames, unless a test needs more */
@@ -29,12 +29,12 @@ lattice (gint x, gint y)
   return (mix (x * 7919u + mix (y)) & 0xffff) / 65535.0;
 }
 
-/* Smooth, with features twelve samples wide. */
+/* Smooth, with features eight samples wide. */
 static gdouble
 texture (gdouble x, gdouble y)
 {
-  gint x0 = (gint) (x / 12), y0 = (gint) (y / 12);
-  gdouble fx = x / 12 - x0, fy = y / 12 - y0;
+  gint x0 = (gint) (x / 8), y0 = (gint) (y / 8);
+  gdouble fx = x / 8 - x0, fy = y / 8 - y0;
 
   return 16 + 220 * ((lattice (x0, y0) * (1 - fx) + lattice (x0 + 1, y0) * fx)
       * (1 - fy) + (lattice (x0, y0 + 1) * (1 - fx)
@@ -117,7 +117,7 @@ push_still (Feed * feed, guint nth, gint moment, guint n)
 static Rig *
 clip_rig (gboolean aligned)
 {
-  Rig *rig = rig_new ("features", "adm,motion", NULL);
+  Rig *rig = rig_new ("features", FEATURES, NULL);
 
   if (aligned)
     gst_util_set_object_arg (G_OBJECT (rig->element), "alignment", "auto");
@@ -199,8 +199,8 @@ time_of (const GstStructure * message)
 static guint
 expect_own_scores (Rig * rig, Rig * own)
 {
-  static const gchar *names[] = { "integer_adm2", "integer_motion2",
-    "integer_motion3"
+  static const gchar *names[] = { "integer_adm2", "integer_motion",
+    "integer_motion2", "integer_motion3"
   };
   guint n = rig_count (rig, FRAME_MESSAGE), compared = 0;
 
@@ -220,7 +220,7 @@ expect_own_scores (Rig * rig, Rig * own)
       fail_unless (gst_structure_get_double (message, names[k], &here));
       fail_unless (gst_structure_get_double (known, names[k], &there));
       /* The last one's motion knows no next frame. */
-      fail_unless (here == there || (!next && k > 0),
+      fail_unless (here == there || (!next && k > 1),
           "%s at %" G_GUINT64_FORMAT " ms: %.17g, not %.17g", names[k],
           time / GST_MSECOND, here, there);
     }
@@ -253,17 +253,14 @@ try_offset (gint offset)
   rig_free (own);
 }
 
+/* Ten of them a time; on the emulator, which is slow, the first. */
 GST_START_TEST (test_offsets)
 {
-  static const gint some[] = { -50, -7, 0, 1, 23, 50 };
+  gint first = -50 + 10 * __i__;
+  gint last = g_str_equal (check_backend (), "hip") ? first : first + 9;
 
-  if (g_getenv ("CHECK_ALL_OFFSETS")) {
-    for (gint offset = -50; offset <= 50; offset++)
-      try_offset (offset);
-  } else {
-    for (guint i = 0; i < G_N_ELEMENTS (some); i++)
-      try_offset (some[i]);
-  }
+  for (gint offset = first; offset <= MIN (last, 50); offset++)
+    try_offset (offset);
 }
 
 GST_END_TEST;
@@ -357,7 +354,7 @@ GST_END_TEST;
 static Rig *
 live_rig (void)
 {
-  Rig *rig = rig_new ("features", "adm,motion", "force-live", TRUE, NULL);
+  Rig *rig = rig_new ("features", FEATURES, "force-live", TRUE, NULL);
 
   gst_util_set_object_arg (G_OBJECT (rig->element), "alignment", "auto");
   gst_util_set_object_arg (G_OBJECT (rig->element), "live-policy", "block");
@@ -377,6 +374,7 @@ GST_START_TEST (test_live)
     rig_wait (rig, BUFFER, i + 1);
     if (i >= 20)
       push_clip (&rig->dist, i, (gint) i - 20, 1);
+    feed_settle (&rig->dist);
   }
   rig_play (rig, "", "");
   expect_alignment (rig, 0, "found", 20);
@@ -401,7 +399,9 @@ GST_START_TEST (test_live_late_join)
   feed_settle (&rig->dist);
   push_clip (&rig->ref, 0, 0, 180);
   rig_wait (rig, BUFFER, 180);
-  /* Of 7.2 s wait the delays of the alignment, and a second. */
+  /* Of 7.2 s wait the delays of the alignment, and a second; soon after the last one went. */
+  for (guint i = 0; i < 2000 && rig_stat (rig, "ref-unpaired") <= 100; i++)
+    g_usleep (10000);
   fail_unless (rig_stat (rig, "ref-unpaired") > 100);
   push_clip (&rig->dist, 180, 177, 80);
   push_clip (&rig->ref, 180, 180, 80);
@@ -438,7 +438,7 @@ GST_END_TEST;
 GST_START_TEST (test_limit)
 {
   guint64 bytes = 80 * CLIP_WIDTH * CLIP_HEIGHT * 11 / 10;
-  Rig *rig = rig_new ("features", "adm,motion", "max-history-bytes", bytes,
+  Rig *rig = rig_new ("features", FEATURES, "max-history-bytes", bytes,
       "force-live", __i__, NULL);
   GstStructure *stats;
 
@@ -546,7 +546,7 @@ GST_END_TEST;
 GST_START_TEST (test_in_step)
 {
   gchar *text = g_strdup_printf ("videotestsrc num-buffers=150 pattern=smpte75 "
-      "horizontal-speed=3 ! video/x-raw,format=I420,width=160,height=90,"
+      "horizontal-speed=3 ! video/x-raw,format=I420,width=96,height=54,"
       "framerate=25/1 ! tee name=t %s hipvmaf name=v features=adm "
       "model-filename=\"\" alignment=auto ! fakesink",
       __i__ ? "t. ! v.ref_sink t. ! v.dist_sink"
@@ -607,7 +607,7 @@ GST_START_TEST (test_wild_streams)
 {
   static const gchar *modes[] = { "auto", "offset" };
   GRand *rand = g_rand_new_with_seed (4000 + __i__);
-  Rig *rig = rig_new ("features", "adm,motion", "force-live", __i__ / 2 % 2,
+  Rig *rig = rig_new ("features", FEATURES, "force-live", __i__ / 2 % 2,
       "offset", g_rand_int_range (rand, -200, 200) * (gint64) GST_MSECOND,
       "max-offset", 400 * GST_MSECOND, NULL);
   guint n;
@@ -642,8 +642,8 @@ GST_START_TEST (test_size_change)
 
   push_clip (&rig->ref, 0, 0, CLIP);
   push_clip (&rig->dist, 0, -5, CLIP);
-  feed_caps (&rig->ref, "format=I420, width=80, height=180");
-  feed_caps (&rig->dist, "format=I420, width=80, height=180");
+  feed_caps (&rig->ref, "format=I420, width=48, height=108");
+  feed_caps (&rig->dist, "format=I420, width=48, height=108");
   push_clip (&rig->ref, CLIP, CLIP, 60);
   push_clip (&rig->dist, CLIP, CLIP, 60);
   rig_play (rig, "", "");
@@ -662,7 +662,7 @@ aligning_suite (void)
   Suite *suite = suite_create ("aligning");
   TCase *tests = leak_checked_case (suite, "aligning");
 
-  tcase_add_test (tests, test_offsets);
+  tcase_add_loop_test (tests, test_offsets, 0, 11);
   tcase_add_loop_test (tests, test_fault, 0, G_N_ELEMENTS (faults));
   tcase_add_test (tests, test_rates);
   tcase_add_test (tests, test_live);

@@ -173,7 +173,7 @@ typedef struct
   GArray *ref, *dist;           /* of Shown */
   GArray *aligned;              /* of GstHipVmafAligned */
   GArray *news;                 /* of GstHipVmafAlignmentNews */
-  guint latest;                 /* distorted frames that waited at most */
+  gint64 ahead;                 /* how much earlier the reference comes; ns */
 } Sim;
 
 static Sim *
@@ -234,10 +234,9 @@ pump (Sim * sim, GstHipVmafAlignment * alignment)
     if (gst_hip_vmaf_alignment_news (alignment, &news))
       g_array_append_val (sim->news, news);
   }
-  sim->latest = MAX (sim->latest, gst_hip_vmaf_alignment_waiting (alignment));
 }
 
-/* Both streams in step. */
+/* Both streams in step, or the reference ahead. */
 static void
 sim_run (Sim * sim)
 {
@@ -249,7 +248,7 @@ sim_run (Sim * sim)
     const Shown *ref = &g_array_index (sim->ref, Shown, r);
     const Shown *dist = &g_array_index (sim->dist, Shown, d);
     gboolean is_ref = d == sim->dist->len
-        || (r < sim->ref->len && ref->time <= dist->time);
+        || (r < sim->ref->len && ref->time <= dist->time + sim->ahead);
     GstHipVmafSide side = is_ref ? GST_HIP_VMAF_REFERENCE
         : GST_HIP_VMAF_DISTORTED;
 
@@ -343,6 +342,31 @@ GST_START_TEST (test_offsets)
     fail_unless_equals_int (wrong_frames (sim), 0);
     fail_unless_equals_int (repeated_frames (sim), 0);
     sim_free (sim);
+  }
+}
+
+GST_END_TEST;
+
+/* Whichever stream comes first. */
+GST_START_TEST (test_ahead)
+{
+  static const gint offsets[] = { -50, -20, 20, 50 };
+
+  for (gint ahead = -6; ahead <= 6; ahead += 2) {
+    for (guint i = 0; i < G_N_ELEMENTS (offsets); i++) {
+      Sim *sim = sim_new (MOVING, NOISY);
+
+      sim->ahead = ahead * (gint64) GST_SECOND;
+      show (sim->ref, 0, 200);
+      show (sim->dist, -offsets[i], 200);
+      sim_run (sim);
+      fail_unless_equals_int (sim->news->len, 1);
+      fail_unless_equals_int (news_at (sim, 0)->reason,
+          GST_HIP_VMAF_ALIGNMENT_FOUND);
+      fail_unless_equals_int (news_at (sim, 0)->frames, offsets[i]);
+      fail_unless_equals_int (wrong_frames (sim), 0);
+      sim_free (sim);
+    }
   }
 }
 
@@ -537,6 +561,7 @@ following_suite (void)
 
   suite_add_tcase (suite, tests);
   tcase_add_test (tests, test_offsets);
+  tcase_add_test (tests, test_ahead);
   tcase_add_loop_test (tests, test_fault, 0, G_N_ELEMENTS (faults));
   tcase_add_test (tests, test_hole);
   tcase_add_loop_test (tests, test_rates, 0, G_N_ELEMENTS (rates));
