@@ -120,43 +120,64 @@ static inline HvVec information(const HvVifBlock *block, HvVec var1, HvVec var2,
     return hv_sub_s32(hv_vif_log2_lanes(both), hv_vif_log2_lanes(noise));
 }
 
-static inline void add_lanes(const HvVifBlock *block, Lanes *sum, HvVec var1, HvVec var2, HvVec cov,
-                             HvMask valid)
+/* What the rows of a filtered tile become: variances, the distorted one at least 0, and covariance.
+ */
+enum { VARIANCE1 = HV_VIF_MEAN1, VARIANCE2 = HV_VIF_MEAN2, COVARIANCE = HV_VIF_SQUARE1 };
+
+static inline void find_variances(Tile *tile, int parity, int n)
+{
+    for (int at = 0; at < n; at += HV_LANES) {
+        HvVec mean1 = hv_load(tile->value[HV_VIF_MEAN1][parity] + at);
+        HvVec mean2 = hv_load(tile->value[HV_VIF_MEAN2][parity] + at);
+        HvVec square1 = join_square(tile, HV_VIF_SQUARE1, parity, at);
+        HvVec square2 = join_square(tile, HV_VIF_SQUARE2, parity, at);
+        HvVec product = join_square(tile, HV_VIF_PRODUCT, parity, at);
+        HvVec var2 = hv_max_s32(hv_sub_s32(square2, mul_means(mean2, mean2)), hv_zero());
+        hv_store(tile->value[VARIANCE1][parity] + at, hv_sub_s32(square1, mul_means(mean1, mean1)));
+        hv_store(tile->value[VARIANCE2][parity] + at, var2);
+        hv_store(tile->value[COVARIANCE][parity] + at,
+                 hv_sub_s32(product, mul_means(mean1, mean2)));
+    }
+}
+
+/* What the reference carries, and the flat pixels. Lanes that do not count are made ones that every
+ * step can take. */
+static inline void add_reference(Lanes *sum, const Tile *tile, int parity, int n)
 {
     HvVec zero = hv_zero(), level = hv_set_s32(HV_VIF_NOISE);
-    var2 = hv_max_s32(var2, zero);
-    HvMask flat = hv_mask_and(valid, hv_less_s32(var1, level));
-    HvMask rich = hv_mask_and_not(valid, flat);
-    if (hv_mask_bits(flat)) {
-        HvVec v = hv_select(flat, zero, var2);
+    for (int at = 0; at < n; at += HV_LANES) {
+        HvVec var1 = hv_load(tile->value[VARIANCE1][parity] + at);
+        HvMask valid = hv_first_mask(MIN(n - at, HV_LANES));
+        HvMask flat = hv_mask_and(valid, hv_less_s32(var1, level));
+        HvMask rich = hv_mask_and_not(valid, flat);
+        HvVec v = hv_select(flat, zero, hv_load(tile->value[VARIANCE2][parity] + at));
         sum->num_flat = hv_add_s64(sum->num_flat, hv_shift_right_u64(v, 32));
         sum->num_flat = hv_add_s64(sum->num_flat, hv_and(v, hv_set_s64(0xffffffff)));
         sum->count_flat += __builtin_popcount(hv_mask_bits(flat));
+        HvVec var = hv_add_s32(hv_select(rich, level, var1), level);
+        HvVec den = hv_sub_s32(hv_vif_log2_lanes(var), hv_set_s32(2048 * 17));
+        sum->den_log = hv_add_s32(sum->den_log, hv_select(rich, zero, den));
     }
-    if (!hv_mask_bits(rich))
-        return;
-    /* lanes that do not count are made ones that every step can take */
-    HvVec var = hv_select(rich, level, var1);
-    HvVec den = hv_sub_s32(hv_vif_log2_lanes(hv_add_s32(var, level)), hv_set_s32(2048 * 17));
-    sum->den_log = hv_add_s32(sum->den_log, hv_select(rich, zero, den));
-    HvMask kept = hv_mask_and(rich, hv_mask_and(hv_less_s32(zero, cov), hv_less_s32(zero, var2)));
-    if (!hv_mask_bits(kept))
-        return;
-    HvVec num = information(block, var, hv_select(kept, zero, var2), hv_select(kept, zero, cov));
-    sum->num_log = hv_add_s32(sum->num_log, hv_select(kept, zero, num));
 }
 
-static inline void moments_at(const HvVifBlock *block, Lanes *sum, const Tile *tile, int parity,
-                              int at, int n)
+/* What the distorted picture keeps of it. */
+static inline void add_kept(const HvVifBlock *block, Lanes *sum, const Tile *tile, int parity,
+                            int n)
 {
-    HvVec mean1 = hv_load(tile->value[HV_VIF_MEAN1][parity] + at);
-    HvVec mean2 = hv_load(tile->value[HV_VIF_MEAN2][parity] + at);
-    HvVec square1 = join_square(tile, HV_VIF_SQUARE1, parity, at);
-    HvVec square2 = join_square(tile, HV_VIF_SQUARE2, parity, at);
-    HvVec product = join_square(tile, HV_VIF_PRODUCT, parity, at);
-    add_lanes(block, sum, hv_sub_s32(square1, mul_means(mean1, mean1)),
-              hv_sub_s32(square2, mul_means(mean2, mean2)),
-              hv_sub_s32(product, mul_means(mean1, mean2)), hv_first_mask(n));
+    HvVec zero = hv_zero(), level = hv_set_s32(HV_VIF_NOISE);
+    for (int at = 0; at < n; at += HV_LANES) {
+        HvVec var1 = hv_load(tile->value[VARIANCE1][parity] + at);
+        HvVec var2 = hv_load(tile->value[VARIANCE2][parity] + at);
+        HvVec cov = hv_load(tile->value[COVARIANCE][parity] + at);
+        HvMask kept = hv_mask_and(hv_less_s32(zero, cov), hv_less_s32(zero, var2));
+        kept = hv_mask_and_not(hv_mask_and(kept, hv_first_mask(MIN(n - at, HV_LANES))),
+                               hv_less_s32(var1, level));
+        if (!hv_mask_bits(kept))
+            continue;
+        HvVec num = information(block, hv_select(kept, level, var1), hv_select(kept, zero, var2),
+                                hv_select(kept, zero, cov));
+        sum->num_log = hv_add_s32(sum->num_log, hv_select(kept, zero, num));
+    }
 }
 
 /* The sum of 32-bit lanes. */
@@ -166,11 +187,13 @@ static int64_t total32(HvVec v)
     return hv_sum_s64(hv_add_s64(low, hv_shift_right_u64(v, 32)));
 }
 
-/* Every second column of a tile. */
-static void sum_parity(const HvVifBlock *block, Lanes *sum, const Tile *tile, int parity, int n)
+/* Every second column of a tile. Three short loops: in one, each vector would wait for the one
+ * before it longer than processors look ahead. */
+static void sum_parity(const HvVifBlock *block, Lanes *sum, Tile *tile, int parity, int n)
 {
-    for (int at = 0; at < n; at += HV_LANES)
-        moments_at(block, sum, tile, parity, at, MIN(n - at, HV_LANES));
+    find_variances(tile, parity, n);
+    add_reference(sum, tile, parity, n);
+    add_kept(block, sum, tile, parity, n);
 }
 
 void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
