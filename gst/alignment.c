@@ -264,6 +264,12 @@ gst_hip_vmaf_alignment_follows_frames (const GstHipVmafAlignment * self)
 }
 
 gboolean
+gst_hip_vmaf_alignment_is_decided (const GstHipVmafAlignment * self)
+{
+  return self->decided;
+}
+
+gboolean
 gst_hip_vmaf_alignment_was_limited (const GstHipVmafAlignment * self)
 {
   return self->limited;

@@ -84,6 +84,10 @@ gint64 gst_hip_vmaf_alignment_offset (const GstHipVmafAlignment * alignment);
 gboolean gst_hip_vmaf_alignment_follows_frames (const GstHipVmafAlignment *
     alignment);
 
+/* Whether there is an offset, found or assumed. */
+gboolean gst_hip_vmaf_alignment_is_decided (const GstHipVmafAlignment *
+    alignment);
+
 /* Whether the limit kept it from looking as far as max_offset, ever. */
 gboolean gst_hip_vmaf_alignment_was_limited (const GstHipVmafAlignment *
     alignment);

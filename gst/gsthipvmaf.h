@@ -105,6 +105,7 @@ struct _GstHipVmaf
   GstHipVmafFrame shown;        /* the reference frame of the last pair, if it has a buffer */
   GQueue passed_over;           /* of GstHipVmafFrame: those since, as far as metrics need them */
   guint n_passed_over;
+  gboolean reference_came;      /* since the last distorted frame */
   gdouble confidence;           /* written under the object lock, and so are these */
   guint64 repeated, dropped;
   gint next_index;
@@ -214,6 +215,8 @@ void gst_hip_vmaf_watch_stop (GstHipVmaf * self);
 void gst_hip_vmaf_watch_note_frame (GstHipVmaf * self, GstHipVmafSide side);
 /* TRUE when this pair is the first after a time without. */
 gboolean gst_hip_vmaf_watch_note_pair (GstHipVmaf * self);
+/* Frames come on both sides, and it is looked for what pairs them: no alarm yet. */
+void gst_hip_vmaf_watch_note_search (GstHipVmaf * self);
 /* TRUE once, when such a time has begun and no pair was noted since. */
 gboolean gst_hip_vmaf_watch_take_break (GstHipVmaf * self);
 

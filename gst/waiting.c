@@ -182,6 +182,17 @@ limit_aligner (GstHipVmaf * self, const GstHipVmafFormat * format)
       MAX ((capacity - MIN (capacity, measured)) / 2, 4));
 }
 
+/* While frames come on both sides and the offset is looked for, it is no wonder that none pair. */
+static void
+note_search (GstHipVmaf * self, GstHipVmafSide side)
+{
+  if (gst_hip_vmaf_alignment_is_decided (self->aligner))
+    return;
+  if (side == GST_HIP_VMAF_DISTORTED && self->reference_came)
+    gst_hip_vmaf_watch_note_search (self);
+  self->reference_came = side == GST_HIP_VMAF_REFERENCE;
+}
+
 /* To the aligner as well, or first. */
 static void
 wait_for_alignment (GstHipVmaf * self, GstHipVmafSide side,
@@ -190,8 +201,10 @@ wait_for_alignment (GstHipVmaf * self, GstHipVmafSide side,
   GstHipVmafFingerprint print;
   gboolean readable = read_fingerprint (frame, &print);
 
-  if (readable)
+  if (readable) {
     limit_aligner (self, frame->format);
+    note_search (self, side);
+  }
   if (side == GST_HIP_VMAF_REFERENCE) {
     if (readable)
       gst_hip_vmaf_alignment_add (self->aligner, side, frame->time, &print);

@@ -32,6 +32,16 @@ gst_hip_vmaf_watch_note_pair (GstHipVmaf * self)
   return begins;
 }
 
+/* Without pairs yet, but on the way to them. */
+void
+gst_hip_vmaf_watch_note_search (GstHipVmaf * self)
+{
+  GST_OBJECT_LOCK (self);
+  if (self->unpaired_at == 0)
+    self->watch_pair = g_get_monotonic_time ();
+  GST_OBJECT_UNLOCK (self);
+}
+
 gboolean
 gst_hip_vmaf_watch_take_break (GstHipVmaf * self)
 {

@@ -414,6 +414,40 @@ GST_START_TEST (test_live_late_join)
 
 GST_END_TEST;
 
+static guint
+count_unpaired (Rig * rig)
+{
+  const GstStructure *message;
+  guint n = 0;
+
+  for (guint i = 0; (message = rig_score (rig, OTHER, i)); i++)
+    n += gst_structure_has_name (message, "VMAF")
+        && g_str_equal (gst_structure_get_string (message, "type"), "unpaired");
+  return n;
+}
+
+/* As long as frames come on both sides, looking for the offset is no reason for an alarm; without a
+ * distorted stream there is one. */
+GST_START_TEST (test_no_alarm)
+{
+  Rig *rig = live_rig ();
+
+  g_object_set (rig->element, "timeout", 600 * GST_MSECOND, NULL);
+  rig_start_streams (rig, CAPS);
+  for (guint i = 0; i < 40; i++) {
+    push_clip (&rig->ref, i, i, 1);
+    if (__i__ == 0)
+      push_clip (&rig->dist, i, i, 1);
+    g_usleep (40000);
+  }
+  fail_unless_equals_int (rig_stat (rig, "pairs"), 0);
+  fail_unless_equals_int (count_unpaired (rig), __i__);
+  rig_play (rig, "", "");
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* What says nothing is paired as `offset` says. */
 GST_START_TEST (test_assumed)
 {
@@ -667,6 +701,7 @@ aligning_suite (void)
   tcase_add_test (tests, test_rates);
   tcase_add_test (tests, test_live);
   tcase_add_test (tests, test_live_late_join);
+  tcase_add_loop_test (tests, test_no_alarm, 0, 2);
   tcase_add_test (tests, test_assumed);
   tcase_add_loop_test (tests, test_limit, 0, 2);
   tcase_add_loop_test (tests, test_no_room, 0, 6);
