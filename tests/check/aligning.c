@@ -403,8 +403,12 @@ GST_START_TEST (test_live_late_join)
   for (guint i = 0; i < 2000 && rig_stat (rig, "ref-unpaired") <= 100; i++)
     g_usleep (10000);
   fail_unless (rig_stat (rig, "ref-unpaired") > 100);
-  push_clip (&rig->dist, 180, 177, 80);
-  push_clip (&rig->ref, 180, 180, 80);
+  for (guint i = 0; i < 80; i++) {
+    push_clip (&rig->dist, 180 + i, 177 + i, 1);
+    push_clip (&rig->ref, 180 + i, 180 + i, 1);
+    feed_settle (&rig->dist);
+    feed_settle (&rig->ref);
+  }
   rig_play (rig, "", "");
   expect_alignment (rig, 0, "found", 3);
   expect_accounts (rig);
@@ -484,6 +488,8 @@ GST_START_TEST (test_limit)
     if (__i__)
       rig_wait (rig, BUFFER, i + 1);
     push_clip (&rig->dist, i, (gint) i - 5, 1);
+    if (__i__)
+      feed_settle (&rig->dist);
   }
   rig_play (rig, "", "");
   expect_alignment (rig, 0, "found", 5);
