@@ -614,12 +614,15 @@ take_what_there_is (GstHipVmaf * self, gboolean * any)
 {
   GstFlowReturn flow = settle (self);
 
-  for (guint side = 0; side < GST_HIP_VMAF_N_SIDES; side++) {
-    while (flow == GST_FLOW_OK && !self->failed
-        && gst_hip_vmaf_take (self, side)) {
-      *any = TRUE;
-      flow = settle (self);
-    }
+  /* One at a time: downstream may hold up each, and the distorted stream must not wait for all. */
+  if (flow == GST_FLOW_OK && gst_hip_vmaf_take (self, GST_HIP_VMAF_REFERENCE)) {
+    *any = TRUE;
+    flow = settle (self);
+  }
+  while (flow == GST_FLOW_OK && !self->failed
+      && gst_hip_vmaf_take (self, GST_HIP_VMAF_DISTORTED)) {
+    *any = TRUE;
+    flow = settle (self);
   }
   return flow;
 }
