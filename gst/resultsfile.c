@@ -373,15 +373,78 @@ keep_up_to_date (void *data)
 
 /* The start */
 
-/* Devices and descriptors are left where they are, also where one happens to be a file. */
+/* What a descriptor leads to is left where it is, also where that happens to be a file. */
 static gboolean
 is_special (const gchar * path)
 {
   GStatBuf info;
 
-  return g_str_has_prefix (path, "/dev/") || g_str_has_prefix (path, "/proc/")
-      || (g_stat (path, &info) == 0 && !S_ISREG (info.st_mode)
+  return g_str_has_prefix (path, "/dev/fd/")
+      || g_str_has_prefix (path, "/dev/std") || g_str_has_prefix (path,
+      "/proc/") || (g_stat (path, &info) == 0 && !S_ISREG (info.st_mode)
       && !S_ISDIR (info.st_mode));
+}
+
+/* A file that is not there yet, in a folder that is. */
+static gchar *
+resolve_new (const gchar * path, GError ** error)
+{
+  gchar *folder = g_path_get_dirname (path), *name = g_path_get_basename (path);
+  gchar *real = realpath (folder, NULL), *file = NULL;
+
+  if (real == NULL)
+    set_error (error, errno);
+  else
+    file = g_build_filename (real, name, NULL);
+  free (real);
+  g_free (folder);
+  g_free (name);
+  return file;
+}
+
+/* Where a link leads to, seen from its folder. */
+static gchar *
+follow (const gchar * path, const gchar * link)
+{
+  gchar *folder = g_path_get_dirname (path);
+  gchar *target = g_path_is_absolute (link) ? g_strdup (link)
+      : g_build_filename (folder, link, NULL);
+
+  g_free (folder);
+  return target;
+}
+
+/* The path without links, as the system resolves it: also of a file that is not there yet, or of a
+ * link to one. NULL and an error if there can be none. */
+static gchar *
+resolve (const gchar * path, GError ** error)
+{
+  gchar *at = g_strdup (path), *found = NULL;
+
+  for (;;) {
+    gchar *real = realpath (at, NULL), *link;
+
+    if (real != NULL) {
+      found = g_strdup (real);
+      free (real);
+      break;
+    }
+    if (errno != ENOENT) {
+      set_error (error, errno); /* links in a ring, too */
+      break;
+    }
+    link = g_file_read_link (at, NULL);
+    if (link == NULL) {
+      found = resolve_new (at, error);
+      break;
+    }
+    real = follow (at, link);
+    g_free (at);
+    g_free (link);
+    at = real;
+  }
+  g_free (at);
+  return found;
 }
 
 /* A pipe that nobody reads would hold up whoever opens it: that is an error (ENXIO). */
@@ -417,14 +480,15 @@ static gboolean
 open_path (GstHipVmafResultsFile * file, const gchar * path, GError ** error)
 {
   gchar *absolute = g_canonicalize_filename (path, NULL);
-  gchar *real = is_special (absolute) ? NULL : realpath (absolute, NULL);
-  gboolean there = real != NULL;
+  gboolean special = is_special (absolute), there;
 
-  file->path = g_strdup (there ? real : absolute);
-  free (real);
+  file->path = special ? g_strdup (absolute) : resolve (path, error);
   g_free (absolute);
-  if (is_special (file->path))
+  if (file->path == NULL)
+    return FALSE;
+  if (special || is_special (file->path))
     return open_special (file, error) && try_temporary (file, error);
+  there = g_file_test (file->path, G_FILE_TEST_EXISTS);
   if (g_file_test (file->path, G_FILE_TEST_IS_DIR)) {
     set_error (error, EISDIR);
     return FALSE;

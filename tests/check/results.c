@@ -426,26 +426,79 @@ GST_START_TEST (test_unwritable)
   gchar *below = g_build_filename (path, "results.json", NULL);
   gchar *nowhere = g_build_filename (folder, "no", "results.json", NULL);
   gchar *pipe = g_build_filename (folder, "pipe", NULL);
-  const gchar *paths[] = { nowhere, folder, below, pipe };
+  gchar *ring = g_build_filename (folder, "ring", NULL);
+  gchar *slash = g_build_filename (folder, "new/", NULL);
+  gchar *name = g_strnfill (256, 'n');
+  gchar *longest = g_build_filename (folder, name, NULL);
+  const gchar *paths[] = { nowhere, folder, below, pipe, ring, slash, longest };
   static const gchar *const words[][4] = {
     {"results-filename", "No such file", "folder that exists", NULL},
     {"results-filename", "Is a directory", NULL},
     {"results-filename", "Not a directory", NULL},
-    {"results-filename", "No such device", NULL}
+    {"results-filename", "No such device", NULL},
+    {"results-filename", "symbolic links", NULL},
+    {"results-filename", "No such file", NULL},
+    {"results-filename", "File name too long", NULL}
   };
   Rig *rig = rig_new ("results-filename", paths[__i__], NULL);
 
   fail_unless (g_file_set_contents (path, "", 0, NULL));
   fail_unless_equals_int (mkfifo (pipe, 0600), 0);
+  fail_unless_equals_int (symlink ("ring", ring), 0);
   fail_unless (gst_element_set_state (rig->element, GST_STATE_PAUSED)
       == GST_STATE_CHANGE_FAILURE);
   fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 1);
   rig_expect_text (rig, ERROR_MESSAGE, words[__i__]);
   rig_free (rig);
   g_unlink (pipe);
+  g_unlink (ring);
+  g_free (ring);
+  g_free (slash);
+  g_free (name);
+  g_free (longest);
   g_free (below);
   g_free (nowhere);
   g_free (pipe);
+}
+
+GST_END_TEST;
+
+/* A link to a file that is not there yet, `..` behind a link to a folder, and a folder below /dev:
+ * the file is where the system says that such a path leads. */
+GST_START_TEST (test_where_links_lead)
+{
+  gchar *deep = g_build_filename (folder, "other", "deep", NULL);
+  gchar *target = g_build_filename (folder, "other", "new.json", NULL);
+  gchar *link = g_build_filename (folder, "link", NULL);
+  gchar *behind = g_build_filename (link, "..", "new.json", NULL);
+  gchar *shared = g_strdup_printf ("/dev/shm/hipvmaf-results-%d", getpid ());
+  const gchar *given[] = { link, behind, shared };
+  const gchar *meant[] = { target, target, shared };
+  Rig *rig;
+
+  if (__i__ == 2 && g_access ("/dev/shm", W_OK) != 0)
+    goto out;
+  fail_unless_equals_int (g_mkdir_with_parents (deep, 0700), 0);
+  fail_unless_equals_int (symlink (__i__ ? "other/deep" : "other/new.json",
+          link), 0);
+  rig = rig_new ("results-filename", given[__i__], NULL);
+  rig_start_streams (rig, "format=I420");
+  rig_play (rig, "0 40", "0 40");
+  rig_free (rig);
+  fail_unless (g_file_test (meant[__i__], G_FILE_TEST_IS_REGULAR));
+  fail_unless (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
+  g_unlink (meant[__i__]);
+  g_unlink (link);
+  g_rmdir (deep);
+  g_free (deep);
+  deep = g_build_filename (folder, "other", NULL);
+  g_rmdir (deep);
+out:
+  g_free (deep);
+  g_free (target);
+  g_free (link);
+  g_free (behind);
+  g_free (shared);
 }
 
 GST_END_TEST;
@@ -628,7 +681,8 @@ results_suite (void)
   tcase_add_test (tests, test_one_file);
   tcase_add_test (tests, test_nothing_measured);
   tcase_add_test (tests, test_runs);
-  tcase_add_loop_test (tests, test_unwritable, 0, 4);
+  tcase_add_loop_test (tests, test_unwritable, 0, 7);
+  tcase_add_loop_test (tests, test_where_links_lead, 0, 3);
   tcase_add_loop_test (tests, test_permissions, 0, 2);
   tcase_add_test (tests, test_full_device);
   tcase_add_test (tests, test_full_disk);
