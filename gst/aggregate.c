@@ -286,6 +286,7 @@ submit (GstHipVmaf * self, gboolean wait)
         g_queue_pop_head (&self->ready);
         break;
       case GST_HIP_VMAF_SUBMIT_LATER:
+        self->failed |= gst_hip_vmaf_scorer_is_broken (self->scorer);
         return;
       case GST_HIP_VMAF_SUBMIT_REFUSED:
         gst_hip_vmaf_pair_free (g_queue_pop_head (&self->ready));

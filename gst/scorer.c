@@ -617,6 +617,9 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
     gst_hip_vmaf_monitor_end (scorer->monitor);
     free_meter (scorer);
   }
+  /* With the GPU lost for good, what comes after a change of caps is measured no more than the rest. */
+  if (gst_hip_vmaf_scorer_is_broken (scorer))
+    return GST_HIP_VMAF_SUBMIT_LATER;
   if (scorer->meter == NULL && !make_meter (scorer, &pair->format, error))
     return GST_HIP_VMAF_SUBMIT_REFUSED;
 
@@ -773,7 +776,8 @@ gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs)
         g_queue_pop_head (pairs);
         continue;
       case GST_HIP_VMAF_SUBMIT_LATER:
-        if (hv_meter_drain (scorer->meter, FALSE, time_left (end)))
+        if (!gst_hip_vmaf_scorer_is_broken (scorer)
+            && hv_meter_drain (scorer->meter, FALSE, time_left (end)))
           continue;
         break;
       case GST_HIP_VMAF_SUBMIT_REFUSED:

@@ -67,7 +67,7 @@ typedef struct
 typedef enum
 {
   GST_HIP_VMAF_SUBMIT_TAKEN,
-  GST_HIP_VMAF_SUBMIT_LATER,    /* no room, or interrupted: the pair stays the caller's */
+  GST_HIP_VMAF_SUBMIT_LATER,    /* no room, interrupted or broken: the pair stays the caller's */
   GST_HIP_VMAF_SUBMIT_REFUSED   /* these pictures cannot be measured: it stays the caller's */
 } GstHipVmafSubmit;
 

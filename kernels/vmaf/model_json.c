@@ -390,14 +390,34 @@ static gboolean read_model(const Reader *r, JsonNode *node, unsigned i, HvSvr *s
            read_svm(r, dict, n, svr);
 }
 
+/* How many models the collection has; FALSE and an error where that is no collection. */
+static gboolean count_models(const Reader *r, JsonObject *object, unsigned *n)
+{
+    char key[16];
+    unsigned numbered = 0;
+    JsonObjectIter iter;
+    const char *name;
+    json_object_iter_init(&iter, object);
+    while (json_object_iter_next(&iter, &name, NULL))
+        numbered += *name && strspn(name, "0123456789") == strlen(name);
+    for (*n = 0; g_snprintf(key, sizeof key, "%u", *n), json_object_has_member(object, key);)
+        ++*n;
+    if (numbered == 0)
+        return fail(r, "the file", "has neither a \"model_dict\" nor models \"0\", \"1\", ...");
+    if (numbered > *n)
+        return fail(r, "the file", "has no model \"%u\", though it has %u models", *n, numbered);
+    if (*n < 2)
+        return fail(r, "the file", "has one model: a collection has two at least");
+    return *n <= MAX_MODELS ||
+           fail(r, "the file", "has %u models, more than %u", *n, (unsigned)MAX_MODELS);
+}
+
 static gboolean read_collection(const Reader *r, JsonObject *object)
 {
-    unsigned n = 0;
+    unsigned n;
     char key[16];
-    while (g_snprintf(key, sizeof key, "%u", n), json_object_has_member(object, key))
-        n++;
-    if (n < 2 || n > MAX_MODELS)
-        return fail(r, "the file", "has neither a \"model_dict\" nor models \"0\", \"1\", ...");
+    if (!count_models(r, object, &n))
+        return FALSE;
     HvSvr *svr = hv_model_file_alloc(r->file, n, sizeof *svr);
     gboolean ok = TRUE;
     for (unsigned i = 0; ok && i < n; i++) {

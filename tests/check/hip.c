@@ -299,6 +299,31 @@ GST_START_TEST (test_breaks)
 
 GST_END_TEST;
 
+/* What comes after a change of caps is lost with the GPU, too: no score of it, and no pooled ones. */
+GST_START_TEST (test_breaks_before_other_caps)
+{
+  Rig *rig = rig_on ("hip", FEATURES);
+
+  emu_fail (__i__ ? "hipEventSynchronize:2" : "hipEventRecord:5");
+  rig_start_streams (rig, "format=NV12,width=40,height=34");
+  feed_script (&rig->ref, "0 40 80");
+  feed_script (&rig->dist, "0 40 80");
+  feed_caps (&rig->ref, "format=I420_10LE,width=34,height=40");
+  feed_caps (&rig->dist, "format=I420_10LE,width=34,height=40");
+  feed_script (&rig->ref, "120 160 200 240 eos");
+  feed_script (&rig->dist, "120 160 200 240 eos");
+  rig_wait (rig, ERROR_MESSAGE, 1);
+  g_usleep (200 * G_TIME_SPAN_MILLISECOND);
+  gst_element_set_state (rig->element, GST_STATE_NULL);
+  fail_unless_equals_int (rig_count (rig, FRAME_MESSAGE), 0);
+  fail_unless_equals_int (rig_count (rig, POOLED_MESSAGE), 0);
+  fail_unless_equals_int (rig_count (rig, ERROR_MESSAGE), 1);
+  emu_fail (NULL);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* The metrics of this test, or those of the default model. */
 static Rig *
 play_or_model (const gchar * backend, gboolean model)
@@ -535,6 +560,7 @@ hip_suite (void)
   tcase_add_test (tcase, test_dispatch);
   tcase_add_loop_test (tcase, test_falls_back, 0, G_N_ELEMENTS (mid_stream));
   tcase_add_loop_test (tcase, test_breaks, 0, G_N_ELEMENTS (mid_stream));
+  tcase_add_loop_test (tcase, test_breaks_before_other_caps, 0, 2);
   tcase_add_loop_test (tcase, test_every_call, 0, 4);
   tcase_add_test (tcase, test_every_call_required);
   tcase_add_loop_test (tcase, test_pool, 0, 2);

@@ -182,7 +182,8 @@ static const struct Wrong {
     {"\"C\": 4.0", "\"C\": [[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]", "line 1 is nested too deeply"},
     {"\"C\": 4.0", "\"C\": ]4", "line 1 "},
     {"\"model_dict\": {", "\"model_dict\": null, \"x\": {", "model_dict is missing"},
-    {"\"model_dict\"", "\"0\"", "the file has neither"},
+    {"\"model_dict\"", "\"0\"", "the file has one model: a collection has two"},
+    {"\"model_dict\"", "\"model\"", "the file has neither"},
     {"\"LIBSVM", "\"LIBLINEAR", "model_type is none of"},
     {"\"linear_rescale\"", "\"clip_0to1\"", "norm_type is neither"},
     {"\"slopes\": [0.01, 2.0, 0.5]", "\"slopes\": [0.01, 2.0]", "slopes has 2 numbers, not 3"},
@@ -249,7 +250,13 @@ static void test_wrong(void)
 static void test_wrong_collection(void)
 {
     char *good = make_collection(3), *text = replace(good, "\"2\":", "\"3\":");
-    hv_models_unref(parse(text, (HvModelSettings){0})); /* two are a collection */
+    check_error(text, strlen(text), "the file has no model \"2\", though it has 3 models");
+    g_free(text);
+    text = make_collection(2);
+    hv_models_unref(parse(text, (HvModelSettings){0}));
+    g_free(text);
+    text = make_collection(201);
+    check_error(text, strlen(text), "the file has 201 models, more than 200");
     g_free(text);
     text = replace(good, "BOOTSTRAP_", "");
     check_error(text, strlen(text), "model 1: model_type is not a bootstrap");
