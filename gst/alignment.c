@@ -245,18 +245,6 @@ gst_hip_vmaf_alignment_set_ended (GstHipVmafAlignment * self,
   self->ended[side] = ended;
 }
 
-guint
-gst_hip_vmaf_alignment_waiting (const GstHipVmafAlignment * self)
-{
-  return n_distorted (self);
-}
-
-gint64
-gst_hip_vmaf_alignment_offset (const GstHipVmafAlignment * self)
-{
-  return self->offset;
-}
-
 gboolean
 gst_hip_vmaf_alignment_follows_frames (const GstHipVmafAlignment * self)
 {

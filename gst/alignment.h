@@ -73,12 +73,6 @@ void gst_hip_vmaf_alignment_drop (GstHipVmafAlignment * alignment);
 gboolean gst_hip_vmaf_alignment_news (GstHipVmafAlignment * alignment,
     GstHipVmafAlignmentNews * news);
 
-/* Distorted frames that are not decided yet. */
-guint gst_hip_vmaf_alignment_waiting (const GstHipVmafAlignment * alignment);
-
-/* The offset now, in ns. */
-gint64 gst_hip_vmaf_alignment_offset (const GstHipVmafAlignment * alignment);
-
 /* Whether frames are followed one by one: both streams have one rate. If not, only the offset
  * is. As of the last decision. */
 gboolean gst_hip_vmaf_alignment_follows_frames (const GstHipVmafAlignment *

@@ -4,6 +4,7 @@
  * that the same frames have side by side. Clips are made by formula: a texture that wanders at
  * random, and for the distorted stream noise on it. */
 #include "common.h"
+#include "texture.h"
 
 #define CLIP_WIDTH 96
 #define CLIP_HEIGHT 54
@@ -15,39 +16,13 @@
 
 /* Clips -------------------------------------------------------------------------------------- */
 
-static guint32
-mix (guint32 value)
-{
-  value = (value ^ (value >> 16)) * 0x7feb352du;
-  value = (value ^ (value >> 15)) * 0x846ca68bu;
-  return value ^ (value >> 16);
-}
-
-static gdouble
-lattice (gint x, gint y)
-{
-  return (mix (x * 7919u + mix (y)) & 0xffff) / 65535.0;
-}
-
-/* Smooth, with features eight samples wide. */
-static gdouble
-texture (gdouble x, gdouble y)
-{
-  gint x0 = (gint) (x / 8), y0 = (gint) (y / 8);
-  gdouble fx = x / 8 - x0, fy = y / 8 - y0;
-
-  return 16 + 220 * ((lattice (x0, y0) * (1 - fx) + lattice (x0 + 1, y0) * fx)
-      * (1 - fy) + (lattice (x0, y0 + 1) * (1 - fx)
-          + lattice (x0 + 1, y0 + 1) * fx) * fy);
-}
-
 static void
 paint (guint8 * luma, gint moment, gdouble x, gdouble y, gboolean noisy)
 {
   for (gint row = 0; row < CLIP_HEIGHT; row++) {
     for (gint column = 0; column < CLIP_WIDTH; column++) {
       guint32 noise = mix (moment * 0x9e3779b9u + mix (row * 1024 + column));
-      gdouble value = texture (x + column, y + row);
+      gdouble value = 16 + 220 * texture (x + column, y + row, 8);
 
       if (noisy)
         value += (noise & 15) - 7.5;
@@ -591,27 +566,8 @@ GST_START_TEST (test_in_step)
       "model-filename=\"\" alignment=auto ! fakesink",
       __i__ ? "t. ! v.ref_sink t. ! v.dist_sink"
       : "t. ! v.dist_sink t. ! v.ref_sink");
-  GstElement *pipeline = gst_parse_launch (text, NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "v");
-  GstMessage *message;
-  GstStructure *stats;
-  guint64 pairs;
 
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
-      GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  fail_unless (message != NULL, "it stands still");
-  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
-  g_object_get (element, "stats", &stats, NULL);
-  fail_unless (gst_structure_get_uint64 (stats, "pairs", &pairs));
-  fail_unless_equals_uint64 (pairs, 150);
-  gst_structure_free (stats);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (element);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
+  pipeline_expect_pairs (text, 150);
   g_free (text);
 }
 

@@ -77,27 +77,8 @@ GST_START_TEST (test_in_step)
       "hipvmaf name=v features=adm model-filename=\"\" alignment=offset "
       "offset=%d ! fakesink", branches[__i__ % 2],
       __i__ < 2 ? 400000000 : -400000000);
-  GstElement *pipeline = gst_parse_launch (text, NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "v");
-  GstMessage *message;
-  GstStructure *stats;
-  guint64 pairs;
 
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
-      GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  fail_unless (message != NULL, "it stands still");
-  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
-  g_object_get (element, "stats", &stats, NULL);
-  fail_unless (gst_structure_get_uint64 (stats, "pairs", &pairs));
-  fail_unless_equals_uint64 (pairs, 40);
-  gst_structure_free (stats);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (element);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
+  pipeline_expect_pairs (text, 40);
   g_free (text);
 }
 

@@ -152,6 +152,9 @@ void feed_settle (Feed * feed);
 void feed_flush_start (Feed * feed, guint32 seqnum);
 void feed_flush_stop (Feed * feed, guint32 seqnum);
 
+/* Plays these words of gst-launch's, with an hipvmaf named "v", to the end: so many pairs. */
+void pipeline_expect_pairs (const gchar * text, guint64 expected);
+
 /* Suites ------------------------------------------------------------------------------------- */
 
 /* A test case in which every test ends with the leak check. */

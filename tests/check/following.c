@@ -5,6 +5,7 @@
 #include <gst/check/gstcheck.h>
 
 #include "gst/alignment.h"
+#include "texture.h"
 
 #define COLUMNS GST_HIP_VMAF_FINGERPRINT_COLUMNS
 #define ROWS GST_HIP_VMAF_FINGERPRINT_ROWS
@@ -35,32 +36,6 @@ typedef enum
   GRAINY                        /* every sample of the reference, little of the other */
 } Noise;
 
-static guint32
-mix (guint32 value)
-{
-  value = (value ^ (value >> 16)) * 0x7feb352du;
-  value = (value ^ (value >> 15)) * 0x846ca68bu;
-  return value ^ (value >> 16);
-}
-
-static gdouble
-lattice (gint x, gint y)
-{
-  return (mix (x * 7919u + mix (y)) & 0xffff) / 65535.0;
-}
-
-/* A smooth texture of features four cells wide, 0 to 255. */
-static gdouble
-texture (gdouble x, gdouble y)
-{
-  gint x0 = (gint) (x / 4), y0 = (gint) (y / 4);
-  gdouble fx = x / 4 - x0, fy = y / 4 - y0;
-
-  return 255 * ((lattice (x0, y0) * (1 - fx) + lattice (x0 + 1, y0) * fx)
-      * (1 - fy) + (lattice (x0, y0 + 1) * (1 - fx)
-          + lattice (x0 + 1, y0 + 1) * fx) * fy);
-}
-
 /* Where the camera is at a moment. */
 static gdouble
 wander (gint moment, guint axis)
@@ -90,15 +65,16 @@ paint (Scene scene, gint moment, gint x, gint y)
         place[1] = wander (moment, 1);
         known = moment;
       }
-      return texture (x + place[0], y + place[1]);
+      return 255 * texture (x + place[0], y + place[1], 4);
     case SLOW:
-      return texture (x + 500 + moment * 0.05, y + 500 + moment * 0.02);
+      return 255 * texture (x + 500 + moment * 0.05, y + 500 + moment * 0.02,
+          4);
     case STILL:
-      return texture (x + 500, y + 500);
+      return 255 * texture (x + 500, y + 500, 4);
     case STROBE:
-      return texture (x + 500 + (moment & 1) * 100, y + 500);
+      return 255 * texture (x + 500 + (moment & 1) * 100, y + 500, 4);
     case WHEEL:
-      return texture (x + 500 + (moment & 7) * 3, y + 500);
+      return 255 * texture (x + 500 + (moment & 7) * 3, y + 500, 4);
     default:
       return 16;
   }
