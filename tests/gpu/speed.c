@@ -2,21 +2,25 @@
  *
  * Times metrics on a GPU.
  *
- *   speed METRICS WIDTH HEIGHT DEPTH [SLOTS]
+ *   speed METRICS WIDTH HEIGHT DEPTH [SLOTS [METERS]]
  *
  * METRICS are as in the element's `features`: "adm", "adm,vif". All measure the same staged pair.
  * Prints the milliseconds of GPU time a pair (pairs that lie on the device, queued one after the
  * other in one stream, divided by their number), the same with the streams of all slots in turn, as
- * the meter queues them, pairs a second end to end from pinned and from
- * other memory, what the pinned copy's bandwidth, measured in the same run, allows, and the device
- * memory of a slot. */
+ * the meter queues them, the host's time to queue a pair, pairs a second end to end from pinned and
+ * from other memory, what the pinned copy's bandwidth, measured in the same run, allows, and the
+ * device memory of a slot. With METERS, also pairs a second, from pinned memory, of so many meters
+ * at once, each fed by a thread of its own: all of them together. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../unit/clips.h"
 #include "gpu.h"
+#include "meters.h"
 
 enum { PAIRS = 400, RUNS = 5, MOST_SCORES = 64 };
+/* Pairs that are queued without a wait where the host's time counts: no queue is full by then. */
+enum { BURST = 10 };
 
 static HvHip *hip;
 static HvFormat format;
@@ -48,12 +52,11 @@ static HvStaging *staging(void)
     return hv_hip_backend_staging(gpu.backend);
 }
 
-/* The pairs that the first so many slots hold, in turn, again and again. */
-static double time_kernels(const HvPicture *pair, unsigned slots)
+/* Queues pairs that the first so many slots hold, in turn, again and again. */
+static void queue_pairs(const HvPicture *pair, unsigned slots, unsigned pairs)
 {
     GError *error = NULL;
-    gint64 since = g_get_monotonic_time();
-    for (unsigned i = 0; i < PAIRS; i++) {
+    for (unsigned i = 0; i < pairs; i++) {
         HvSubject subject = {&pair[0], &pair[1], i % slots};
         for (unsigned m = 0; m < gpu.features->len; m++) {
             const HvMetricOps *ops = gpu_ops(&gpu, m);
@@ -62,9 +65,33 @@ static double time_kernels(const HvPicture *pair, unsigned slots)
             gpu_must(ops->collect(gpu.metric[m], &subject, &ignored[m], &error), &error);
         }
     }
+}
+
+static void wait_for_slots(unsigned slots)
+{
+    GError *error = NULL;
     for (unsigned i = 0; i < slots; i++)
         gpu_must(hv_hip_stream_wait(hip, hv_staging_slot(staging(), i)->stream, &error), &error);
+}
+
+static double time_kernels(const HvPicture *pair, unsigned slots)
+{
+    gint64 since = g_get_monotonic_time();
+    queue_pairs(pair, slots, PAIRS);
+    wait_for_slots(slots);
     return milliseconds(since) / PAIRS;
+}
+
+static double time_queueing(const HvPicture *pair)
+{
+    double time = 0;
+    for (unsigned i = 0; i < PAIRS / BURST; i++) {
+        gint64 since = g_get_monotonic_time();
+        queue_pairs(pair, gpu.backend->slots, BURST);
+        time += milliseconds(since);
+        wait_for_slots(gpu.backend->slots);
+    }
+    return time / PAIRS;
 }
 
 static double time_pairs(const HvPicture *pair)
@@ -101,12 +128,13 @@ static double time_uploads(const HvPicture *pair)
 static void report(const char *metrics, const HvPicture *pinned, const HvPicture *pageable,
                    size_t slot_bytes)
 {
-    double kernels[RUNS], steady[RUNS], ends[RUNS], other[RUNS], uploads[RUNS];
+    double kernels[RUNS], steady[RUNS], queueing[RUNS], ends[RUNS], other[RUNS], uploads[RUNS];
     time_pairs(pinned);
     time_kernels(pinned, 1);
     for (int i = 0; i < RUNS; i++) {
         kernels[i] = time_kernels(pinned, 1);
         steady[i] = time_kernels(pinned, gpu.backend->slots);
+        queueing[i] = time_queueing(pinned);
         ends[i] = time_pairs(pinned);
         other[i] = time_pairs(pageable);
         uploads[i] = time_uploads(pinned);
@@ -117,6 +145,7 @@ static void report(const char *metrics, const HvPicture *pinned, const HvPicture
            hv_hip_target(hip), RUNS, PAIRS);
     printf("  GPU time a pair:           %8.4f ms\n", median(kernels));
     printf("  GPU time, all slots:       %8.4f ms\n", median(steady));
+    printf("  host time to queue it:     %8.4f ms\n", median(queueing));
     printf("  end to end, pinned:        %8.1f pairs/s (%.4f ms)\n", 1000 / end, end);
     printf("  end to end, other memory:  %8.1f pairs/s\n", 1000 / median(other));
     printf("  upload limit:              %8.1f pairs/s (%.4f ms, %.2f GB/s)\n", 1000 / upload,
@@ -125,7 +154,17 @@ static void report(const char *metrics, const HvPicture *pinned, const HvPicture
            slot_bytes / ((double)format.width * format.height), slot_bytes / 1048576.0);
 }
 
-static void time_metrics(const char *metrics, unsigned slots)
+static void report_meters(GPtrArray *features, const HvPicture *pair, unsigned slots,
+                          unsigned meters)
+{
+    double rate[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        rate[i] = 1e6 * PAIRS * meters /
+                  (double)meters_time(hip, &format, features, slots, meters, pair, PAIRS);
+    printf("  %3u meters at once:        %8.1f pairs/s\n", meters, median(rate));
+}
+
+static void time_metrics(const char *metrics, unsigned slots, unsigned meters)
 {
     Layout layout = {0};
     GError *error = NULL;
@@ -145,6 +184,8 @@ static void time_metrics(const char *metrics, unsigned slots)
     }
     report(metrics, pinned, pageable, slot_bytes);
     gpu_clear(&gpu);
+    if (meters)
+        report_meters(features, pinned, slots, meters);
     for (int p = 0; p < CLIP_PICTURES; p++) {
         hv_hip_free_pinned(hip, host[p]);
         g_free(memory[p]);
@@ -157,7 +198,7 @@ int main(int argc, char **argv)
 {
     GError *error = NULL;
     if (argc < 5) {
-        fprintf(stderr, "usage: speed METRICS WIDTH HEIGHT DEPTH [SLOTS]\n");
+        fprintf(stderr, "usage: speed METRICS WIDTH HEIGHT DEPTH [SLOTS [METERS]]\n");
         return 2;
     }
     format.width = (unsigned)atoi(argv[2]);
@@ -168,7 +209,8 @@ int main(int argc, char **argv)
         ignored[i].value = ignored_value;
     hip = hv_hip_open(-1, &error);
     gpu_must(hip != NULL, &error);
-    time_metrics(argv[1], argc > 5 ? (unsigned)atoi(argv[5]) : 4);
+    time_metrics(argv[1], argc > 5 ? (unsigned)atoi(argv[5]) : 4,
+                 argc > 6 ? (unsigned)atoi(argv[6]) : 0);
     hv_hip_unref(hip);
     return 0;
 }
