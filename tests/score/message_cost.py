@@ -7,9 +7,11 @@ Speaks TAP.
   message_cost.py [WIDTHxHEIGHT]
 """
 import os
-import re
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../bench"))
+import callgrind  # noqa: E402
 
 LIMIT = 0.01
 FRAMES = 10
@@ -19,14 +21,11 @@ def instructions(size, threads, frames, messages):
     width, height = size.split("x")
     caps = f"video/x-raw,format=I420,width={width},height={height},framerate=25/1"
     source = f"videotestsrc num-buffers={frames} pattern=ball ! {caps}"
-    # Filling freed memory, as meson asks for, would be counted, and it depends on chance.
-    environment = {**os.environ, "GST_REGISTRY_UPDATE": "no", "MALLOC_PERTURB_": "0"}
-    run = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "gst-launch-1.0", "-q",
+    return callgrind.profile(
+        ["gst-launch-1.0", "-q",
          *f"hipvmaf name=q backend=cpu threads={threads} frame-message={messages} ! fakesink "
-          f"{source} ! q.ref_sink {source} ! q.dist_sink".split()], stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=True, timeout=600, env=environment)
-    return int(re.search(r"Collected : (\d+)", run.stderr).group(1))
+          f"{source} ! q.ref_sink {source} ! q.dist_sink".split()],
+        {"GST_REGISTRY_UPDATE": "no"}).total
 
 
 def main():
