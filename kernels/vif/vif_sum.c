@@ -106,23 +106,28 @@ static inline void split_half(HvVecD var1, HvVecD var2, HvVecD cov, HvVecD limit
     *signal = hv_mul_f64(hv_mul_f64(gain, gain), var1);
 }
 
-static inline HvVec information(const HvVifBlock *block, HvVec var1, HvVec var2, HvVec cov)
+/* What remains of a row's information but the logarithms. */
+typedef struct Information {
+    HvVec noise, both;
+} Information;
+
+static inline Information split_information(const HvVifBlock *block, HvVec var1, HvVec var2,
+                                            HvVec cov)
 {
     HvVecD limit = hv_set_f64(block->plan->params.enhn_gain_limit), residual[2], signal[2];
-    HvVec level = hv_set_s32(HV_VIF_NOISE);
     split_half(hv_low_f64(var1), hv_low_f64(var2), hv_low_f64(cov), limit, &residual[0],
                &signal[0]);
     split_half(hv_high_f64(var1), hv_high_f64(var2), hv_high_f64(cov), limit, &residual[1],
                &signal[1]);
     HvVec noise = hv_max_s32(hv_cut_f64(residual[0], residual[1]), hv_zero());
-    noise = hv_add_s32(noise, level);
-    HvVec both = hv_add_s32(hv_cut_f64(signal[0], signal[1]), noise);
-    return hv_sub_s32(hv_vif_log2_lanes(both), hv_vif_log2_lanes(noise));
+    noise = hv_add_s32(noise, hv_set_s32(HV_VIF_NOISE));
+    return (Information){noise, hv_add_s32(hv_cut_f64(signal[0], signal[1]), noise)};
 }
 
-/* What the rows of a filtered tile become: variances, the distorted one at least 0, and covariance.
- */
+/* What the rows of a filtered tile become: variances, the distorted one at least 0, and covariance;
+ * then what logarithms are taken of. */
 enum { VARIANCE1 = HV_VIF_MEAN1, VARIANCE2 = HV_VIF_MEAN2, COVARIANCE = HV_VIF_SQUARE1 };
+enum { REFERENCE = VARIANCE1, NOISE = VARIANCE2, BOTH = COVARIANCE };
 
 static inline void find_variances(Tile *tile, int parity, int n)
 {
@@ -140,44 +145,50 @@ static inline void find_variances(Tile *tile, int parity, int n)
     }
 }
 
-/* What the reference carries, and the flat pixels. Lanes that do not count are made ones that every
- * step can take. */
-static inline void add_reference(Lanes *sum, const Tile *tile, int parity, int n)
+/* Sums the flat pixels. What does not count is made the noise alone, whose logarithms add nothing.
+ */
+static inline void find_information(const HvVifBlock *block, Lanes *sum, Tile *tile, int parity,
+                                    int n)
 {
-    HvVec zero = hv_zero(), level = hv_set_s32(HV_VIF_NOISE);
-    for (int at = 0; at < n; at += HV_LANES) {
-        HvVec var1 = hv_load(tile->value[VARIANCE1][parity] + at);
-        HvMask valid = hv_first_mask(MIN(n - at, HV_LANES));
-        HvMask flat = hv_mask_and(valid, hv_less_s32(var1, level));
-        HvMask rich = hv_mask_and_not(valid, flat);
-        HvVec v = hv_select(flat, zero, hv_load(tile->value[VARIANCE2][parity] + at));
-        sum->num_flat = hv_add_s64(sum->num_flat, hv_shift_right_u64(v, 32));
-        sum->num_flat = hv_add_s64(sum->num_flat, hv_and(v, hv_set_s64(0xffffffff)));
-        sum->count_flat += __builtin_popcount(hv_mask_bits(flat));
-        HvVec var = hv_add_s32(hv_select(rich, level, var1), level);
-        HvVec den = hv_sub_s32(hv_vif_log2_lanes(var), hv_set_s32(2048 * 17));
-        sum->den_log = hv_add_s32(sum->den_log, hv_select(rich, zero, den));
-    }
-}
-
-/* What the distorted picture keeps of it. */
-static inline void add_kept(const HvVifBlock *block, Lanes *sum, const Tile *tile, int parity,
-                            int n)
-{
-    HvVec zero = hv_zero(), level = hv_set_s32(HV_VIF_NOISE);
+    HvVec zero = hv_zero(), level = hv_set_s32(HV_VIF_NOISE), flat_sum = sum->num_flat;
+    int64_t count = 0;
     for (int at = 0; at < n; at += HV_LANES) {
         HvVec var1 = hv_load(tile->value[VARIANCE1][parity] + at);
         HvVec var2 = hv_load(tile->value[VARIANCE2][parity] + at);
         HvVec cov = hv_load(tile->value[COVARIANCE][parity] + at);
-        HvMask kept = hv_mask_and(hv_less_s32(zero, cov), hv_less_s32(zero, var2));
-        kept = hv_mask_and_not(hv_mask_and(kept, hv_first_mask(MIN(n - at, HV_LANES))),
-                               hv_less_s32(var1, level));
-        if (!hv_mask_bits(kept))
-            continue;
-        HvVec num = information(block, hv_select(kept, level, var1), hv_select(kept, zero, var2),
-                                hv_select(kept, zero, cov));
-        sum->num_log = hv_add_s32(sum->num_log, hv_select(kept, zero, num));
+        HvMask valid = hv_first_mask(MIN(n - at, HV_LANES));
+        HvMask flat = hv_mask_and(valid, hv_less_s32(var1, level));
+        HvMask rich = hv_mask_and_not(valid, flat);
+        HvMask kept =
+            hv_mask_and(hv_mask_and(rich, hv_less_s32(zero, cov)), hv_less_s32(zero, var2));
+        HvVec v = hv_select(flat, zero, var2);
+        flat_sum = hv_add_s64(flat_sum, hv_shift_right_u64(v, 32));
+        flat_sum = hv_add_s64(flat_sum, hv_and(v, hv_set_s64(0xffffffff)));
+        count += __builtin_popcount(hv_mask_bits(flat));
+        Information i = split_information(block, hv_select(kept, level, var1),
+                                          hv_select(kept, zero, var2), hv_select(kept, zero, cov));
+        hv_store(tile->value[REFERENCE][parity] + at,
+                 hv_add_s32(hv_select(rich, zero, var1), level));
+        hv_store(tile->value[NOISE][parity] + at, i.noise);
+        hv_store(tile->value[BOTH][parity] + at, i.both);
     }
+    sum->num_flat = flat_sum;
+    sum->count_flat += count;
+}
+
+/* What the reference carries, and what the distorted picture keeps of it. */
+static inline void add_logarithms(Lanes *sum, const Tile *tile, int parity, int n)
+{
+    HvVec num = sum->num_log, den = sum->den_log, level = hv_set_s32(2048 * 17);
+    for (int at = 0; at < n; at += HV_LANES) {
+        HvVec reference = hv_vif_log2_lanes(hv_load(tile->value[REFERENCE][parity] + at));
+        HvVec noise = hv_vif_log2_lanes(hv_load(tile->value[NOISE][parity] + at));
+        HvVec both = hv_vif_log2_lanes(hv_load(tile->value[BOTH][parity] + at));
+        den = hv_add_s32(den, hv_sub_s32(reference, level));
+        num = hv_add_s32(num, hv_sub_s32(both, noise));
+    }
+    sum->num_log = num;
+    sum->den_log = den;
 }
 
 /* The sum of 32-bit lanes. */
@@ -192,8 +203,8 @@ static int64_t total32(HvVec v)
 static void sum_parity(const HvVifBlock *block, Lanes *sum, Tile *tile, int parity, int n)
 {
     find_variances(tile, parity, n);
-    add_reference(sum, tile, parity, n);
-    add_kept(block, sum, tile, parity, n);
+    find_information(block, sum, tile, parity, n);
+    add_logarithms(sum, tile, parity, n);
 }
 
 void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
