@@ -78,7 +78,7 @@ warn_about_formats (GstHipVmaf * self, const GstHipVmafFormat * reference,
   }
 }
 
-/* FALSE when they are no pair after all. */
+/* FALSE when they are no pair after all: the caller still has them. */
 static gboolean
 accept (GstHipVmaf * self, GstHipVmafFrame * reference,
     GstHipVmafFrame * distorted)
@@ -87,11 +87,8 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
   gboolean measured = self->next_index % self->run_subsample == 0;
   gboolean begins;
 
-  if (!check_formats (self, reference->format, distorted->format)) {
-    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
-    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
+  if (!check_formats (self, reference->format, distorted->format))
     return FALSE;
-  }
   warn_about_formats (self, reference->format, distorted->format);
   if (measured || self->run_remembers) {
     pair = gst_hip_vmaf_pair_new (reference, distorted, self->next_index);
@@ -101,8 +98,6 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
             ("A buffer cannot be read as its caps say (it is too small, or its "
                 "memory cannot be mapped): such frames count as unpaired."),
             (NULL));
-      gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
-      gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
       return FALSE;
     }
     pair->pair.unscored = !measured;
@@ -192,18 +187,29 @@ count_dropped (GstHipVmaf * self, const GstHipVmafFormat * format)
 }
 
 static void
+leave_both (GstHipVmaf * self, GstHipVmafFrame * reference,
+    GstHipVmafFrame * distorted)
+{
+  gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, reference);
+  gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
+}
+
+static void
 accept_shown (GstHipVmaf * self, GstHipVmafFrame * reference,
     GstHipVmafFrame * distorted)
 {
   GstHipVmafFrame copy;
 
   if (self->aligner == NULL) {
-    accept (self, reference, distorted);
+    if (!accept (self, reference, distorted))
+      leave_both (self, reference, distorted);
     return;
   }
   count_dropped (self, reference->format);
   copy_frame (&copy, reference);
+  distorted->repeated = FALSE;
   if (!accept (self, reference, distorted)) {
+    leave_both (self, reference, distorted);
     gst_hip_vmaf_release (&copy);
     return;
   }
@@ -224,7 +230,14 @@ accept_shown_again (GstHipVmaf * self, GstHipVmafFrame * distorted)
     return;
   }
   copy_frame (&reference, &self->shown);
-  accept (self, &reference, distorted);
+  if (!accept (self, &reference, distorted)) {
+    gst_hip_vmaf_release (&reference);
+    gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  self->repeated_pairs++;
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -245,8 +258,7 @@ decide (GstHipVmaf * self)
         accept_shown_again (self, &distorted);
         break;
       case GST_HIP_VMAF_UNPAIRED_BOTH:
-        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_REFERENCE, &reference);
-        gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, &distorted);
+        leave_both (self, &reference, &distorted);
         break;
       case GST_HIP_VMAF_UNDECIDED:
         return;

@@ -864,7 +864,7 @@ install_properties (GObjectClass * gobject_class)
           "frames find partners), on a GPU platform, slots, "
           "device-memory and device-memory-per-slot (bytes); threads; with "
           "alignment alignment-offset (ns), alignment-confidence, frames repeated "
-          "and dropped, history-bytes and history-limit",
+          "and dropped, repeated-pairs, history-bytes and history-limit",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 

@@ -107,7 +107,7 @@ struct _GstHipVmaf
   guint n_passed_over;
   gboolean reference_came;      /* since the last distorted frame */
   gdouble confidence;           /* written under the object lock, and so are these */
-  guint64 repeated, dropped;
+  guint64 repeated, repeated_pairs, dropped;
   gint next_index;
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;

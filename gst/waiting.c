@@ -58,7 +58,7 @@ gst_hip_vmaf_waiting_start (GstHipVmaf * self, const GPtrArray * features)
     self->aligner = gst_hip_vmaf_alignment_new (self->run_offset,
         self->max_offset);
   self->confidence = 0;
-  self->repeated = self->dropped = 0;
+  self->repeated = self->repeated_pairs = self->dropped = 0;
   GST_OBJECT_UNLOCK (self);
   self->history_was_full = FALSE;
 }
@@ -87,6 +87,7 @@ gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats)
       "alignment-offset", G_TYPE_INT64, self->run_offset,
       "alignment-confidence", G_TYPE_DOUBLE, self->confidence,
       "repeated", G_TYPE_UINT64, self->repeated,
+      "repeated-pairs", G_TYPE_UINT64, self->repeated_pairs,
       "dropped", G_TYPE_UINT64, self->dropped,
       "history-bytes", G_TYPE_UINT64, bytes,
       "history-limit", G_TYPE_STRING,
