@@ -3,14 +3,17 @@
 """Runs the element live for a while on two streams that misbehave, and looks for stalls, for memory
 that grows, and for frames that are not accounted for.
 
-  soak.py [--minutes M] [--seed N] [--fps F] [--model MODEL]
+  soak.py [--minutes M] [--seed N] [--fps F] [--model MODEL] [--alignment none|auto]
 
 Each stream is 320x180 and comes with jitter; frames are dropped, repeated and replaced by gaps, either
-side stops for up to six seconds and comes back, both flush, one flushes, the format changes on both
-sides or for a while on one only, and the application holds up messages, so that pairs are skipped.
+side stops for up to six seconds and comes back, with or without an end of its stream, as a new stream
+or as the same, both flush, one flushes, the format changes on both sides or for a while on one only,
+and the application holds up messages, so that pairs are skipped. With --alignment auto the distorted
+stream also shows what is some frames off, another number each time that it comes back.
 Prints a line every ten seconds, and what it found at the end; fails if that is not as it should be.
 """
 import argparse
+import array
 import random
 import sys
 import threading
@@ -21,30 +24,54 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 
 FORMATS = (("I420", 320, 180, 1), ("I420_10LE", 320, 180, 2), ("I420", 160, 90, 1))
-PICTURES = 24
+BLOCK = 8               # pixels
+MOST_OFF = 20           # frames that the distorted stream may be late, and half as many early
+GOOD = 40               # a score that only frames of one moment have
 PAGE = 4096
 
 
 class Pictures:
-    """A few pictures that move, of each format, as they are and distorted."""
+    """A texture that wanders at random, now and then is still, and jumps: of each format, as it is and
+    distorted."""
 
-    def __init__(self):
+    def __init__(self, seed, moments):
+        self.random = random.Random(seed)
+        self.places = array.array("i", self.wander(moments + 2 * MOST_OFF))
         self.made = {}
-        noise = random.Random(1)
         for name, width, height, size in FORMATS:
-            samples = width * height * 3 // 2
-            plain = bytes(noise.randrange(96, 160) for _ in range(samples))
-            for k in range(PICTURES):
-                shift = 3 * k * width % samples
-                moved = plain[shift:] + plain[:shift]
-                worse = bytes(value ^ (12 if i % 7 < 2 else 0) for i, value in enumerate(moved))
-                for side, picture in (("ref", moved), ("dist", worse)):
-                    if size == 2:
-                        picture = b"".join(bytes((v << 2 & 255, v >> 6)) for v in picture)
-                    self.made[side, name, width, k] = picture
+            across = width // BLOCK + 1
+            blocks = [self.random.randrange(64, 160) for _ in range(across * (height // BLOCK + 1))]
+            plain = [blocks[i // width // BLOCK * across + i % width // BLOCK]
+                     + self.random.randrange(32) for i in range(width * height)]
+            worse = [value ^ (12 if i % 7 < 2 else 0) for i, value in enumerate(plain)]
+            for side, luma in (("ref", plain), ("dist", worse)):
+                self.made[side, name, width] = self.stored(2 * luma, size)
 
-    def buffer(self, side, form, number):
-        return Gst.Buffer.new_wrapped(self.made[side, form[0], form[1], number % PICTURES])
+    def wander(self, moments):
+        """Where the texture is at each moment: columns and rows, in one number."""
+        place, step = 0, (1, 1)
+        for i in range(moments):
+            if i % 9 == 0:
+                step = (self.random.randrange(-4, 5), self.random.randrange(-3, 4))
+                if self.random.random() < 0.1:
+                    step = (0, 0)
+                elif self.random.random() < 0.05:
+                    place = self.random.randrange(1 << 20)
+            place += (step[1] << 10) + step[0]
+            yield place
+
+    @staticmethod
+    def stored(samples, size):
+        if size == 2:
+            return b"".join(bytes((v << 2 & 255, v >> 6)) for v in samples)
+        return bytes(samples)
+
+    def buffer(self, side, form, moment):
+        name, width, height, size = form
+        place = self.places[moment + MOST_OFF]
+        start = ((place >> 10) * width + (place & 1023)) % (width * height) * size
+        luma = self.made[side, name, width][start:start + width * height * size]
+        return Gst.Buffer.new_wrapped(luma + self.stored([128], size) * (width * height // 2))
 
 
 class Plan:
@@ -78,6 +105,8 @@ class Side(threading.Thread):
         self.source = soak.pipeline.get_by_name(name)
         self.random = random.Random(seed)
         self.other_format_until = self.silent_until = 0
+        self.comes_back = None
+        self.off = 0
         self.form = None
         self.pushed = 0
 
@@ -94,11 +123,29 @@ class Side(threading.Thread):
         fps = self.soak.fps
         chance = self.random.random() * fps
         if chance < 0.02:
-            self.silent_until = frame + self.random.randrange(fps // 5, 6 * fps)
+            self.stop(frame + self.random.randrange(fps // 5, 6 * fps))
         elif chance < 0.03 and self.name_of_pad == "dist":
             self.other_format_until = frame + fps
         elif chance < 0.035:
             self.soak.flush((self,))
+
+    def stop(self, until):
+        """Says nothing for a while: as if it were nothing, as a source that restarts, or, if it is not
+        the reference, whose end is the end of all, after an end."""
+        self.silent_until = until
+        self.comes_back = self.random.choice(("on", "anew", "anew after an end"))
+        if self.comes_back == "anew after an end" and self.name_of_pad == "dist":
+            self.source.emit("end-of-stream")
+
+    def come_back(self):
+        if self.comes_back != "on":
+            self.source.set_state(Gst.State.READY)
+            self.form = None
+            self.source.sync_state_with_parent()
+            self.soak.counts["restart"] = self.soak.counts.get("restart", 0) + 1
+        self.comes_back = None
+        if self.name_of_pad == "dist" and self.soak.aligned:
+            self.off = self.random.randrange(-MOST_OFF // 2, MOST_OFF)
 
     def push(self, frame):
         """One frame, or none, or another one."""
@@ -115,7 +162,7 @@ class Side(threading.Thread):
             form = FORMATS[2]
         self.set_format(form)
         late = frame - 1 if chance < 0.04 else frame
-        data = self.soak.pictures.buffer(self.name_of_pad, form, late)
+        data = self.soak.pictures.buffer(self.name_of_pad, form, late - self.off)
         data.pts = now
         data.duration = Gst.SECOND // self.soak.fps
         self.source.emit("push-buffer", data)
@@ -128,7 +175,10 @@ class Side(threading.Thread):
             time.sleep(max(due - time.monotonic(), 0))
             if self.name_of_pad == "ref" and frame in self.soak.plan.flushes:
                 self.soak.flush(self.soak.sides)
-            self.misbehave(frame)
+            if frame >= self.silent_until:
+                if self.comes_back:
+                    self.come_back()
+                self.misbehave(frame)
             if frame >= self.silent_until:
                 self.push(frame)
             frame += 1
@@ -141,16 +191,17 @@ class Soak:
         self.fps, self.over = options.fps, False
         self.random = random.Random(options.seed)
         self.plan = Plan(options.seed, options.fps)
-        self.pictures = Pictures()
+        self.aligned = options.alignment != "none"
+        self.pictures = Pictures(options.seed, int((options.minutes * 60 + 60) * options.fps))
         source = ("appsrc name={} is-live=true format=time max-buffers=50 max-bytes=0 "
                   "leaky-type=downstream ! queue leaky=downstream max-size-buffers=50 ! q.{}_sink ")
         self.pipeline = Gst.parse_launch(
-            f"hipvmaf name=q model-filename={options.model} frame-message=true "
-            "interval=1000000000 alert-below=50 ! fakesink name=sink async=false sync=false " +
+            f"hipvmaf name=q model-filename={options.model} alignment={options.alignment} "
+            "frame-message=true interval=1000000000 alert-below=50 ! fakesink name=sink async=false sync=false " +
             source.format("ref", "ref") + source.format("dist", "dist"))
         self.element = self.pipeline.get_by_name("q")
         self.counts = {}
-        self.in_intervals = 0
+        self.in_intervals = self.good = 0
         self.passed, self.stalled, self.flushing = 0, 0.0, threading.Lock()
         self.problems = []
         self.memory = []
@@ -172,11 +223,15 @@ class Soak:
             self.counts["eos"] = 1
         elif structure is not None and structure.get_name() == "VMAF":
             kind = structure.get_string("type")
+            if kind == "alignment":
+                kind = structure.get_string("reason")
             self.counts[kind] = self.counts.get(kind, 0) + 1
             if kind == "interval":
                 self.in_intervals += structure.get_uint64("frames")[1]
-            if kind == "frame" and self.random.random() < 0.002 and not self.over:
-                time.sleep(self.random.uniform(1, 4))
+            if kind == "frame":
+                self.good += structure.get_double("score")[1] > GOOD
+                if self.random.random() < 0.002 and not self.over:
+                    time.sleep(self.random.uniform(1, 4))
         elif message.type == Gst.MessageType.WARNING:
             self.counts["warning"] = self.counts.get("warning", 0) + 1
         return Gst.BusSyncReply.PASS
@@ -195,6 +250,8 @@ class Soak:
         structure = self.element.get_property("stats")
         fields = ("pairs", "ref-frames", "dist-frames", "ref-unpaired", "dist-unpaired", "scored",
                   "skipped", "flushed", "failed")
+        if self.aligned:
+            fields += ("repeated", "repeated-pairs", "dropped", "history-bytes")
         return {field: structure.get_uint64(field)[1] for field in fields}
 
     def look(self, last):
@@ -245,6 +302,8 @@ class Soak:
             self.problems.append(f"pairs are {stats['pairs']}, what became of them {lost}")
         for side in ("ref", "dist"):
             known = stats["pairs"] + stats[f"{side}-unpaired"]
+            if side == "ref":
+                known -= stats.get("repeated-pairs", 0)
             if stats[f"{side}-frames"] != known:
                 self.problems.append(f"{side}: {stats[f'{side}-frames']} taken, {known} known")
         if self.counts.get("frame", 0) != stats["scored"]:
@@ -253,6 +312,8 @@ class Soak:
             self.problems.append(f"{self.in_intervals} frames in intervals")
         if stats["scored"] < stats["ref-frames"] / 4:
             self.problems.append("most was not measured")
+        if self.good < stats["scored"] * 0.9:
+            self.problems.append("many pairs were not of one moment")
         if self.counts.get("pooled", 0) != 1:
             self.problems.append("no pooled message")
         quarter = len(self.memory) // 4
@@ -260,6 +321,7 @@ class Soak:
         if late > early * 1.05 + 4:
             self.problems.append(f"memory grew from {early:.1f} to {late:.1f} MiB")
         print(f"memory: {early:.1f} MiB in the second quarter, {late:.1f} in the last")
+        print(f"{self.good} scores are above {GOOD}, as those of frames of one moment are")
         print("messages:", self.counts)
         print("stats:", stats)
 
@@ -270,6 +332,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--fps", type=int, default=25)
     parser.add_argument("--model", default="vmaf_v0.6.1")
+    parser.add_argument("--alignment", choices=("none", "auto"), default="none")
     options = parser.parse_args()
     Gst.init(None)
     print("seed", options.seed)
