@@ -566,6 +566,37 @@ GST_START_TEST (test_flush_one)
 
 GST_END_TEST;
 
+static void
+flush (Feed * feed, guint32 seqnum)
+{
+  feed_settle (feed);
+  feed_flush_start (feed, seqnum);
+  feed_flush_stop (feed, seqnum);
+  feed_segment (feed, 0, 0, 0, 1.0);
+}
+
+/* Reference frames that were flushed are not there to be found: what shows them is unpaired, and the
+ * next offset is that of frames that are there. */
+GST_START_TEST (test_flushed_reference)
+{
+  Rig *rig = clip_rig (TRUE);
+
+  push_clip (&rig->ref, 0, 0, CLIP);
+  push_clip (&rig->dist, 0, 0, CLIP);
+  flush (&rig->dist, 76);
+  flush (&rig->ref, 77);
+  push_clip (&rig->ref, CLIP, CLIP + 10, 100);
+  push_clip (&rig->dist, CLIP, CLIP - 20, 110);
+  rig_play (rig, "", "");
+  expect_alignment (rig, 0, "found", 0);
+  expect_alignment (rig, 1, "jump", 30);
+  fail_unless (alignment_message (rig, 2) == NULL);
+  expect_frames (rig);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A tee without any queue runs to its end. */
 GST_START_TEST (test_in_step)
 {
@@ -675,6 +706,7 @@ aligning_suite (void)
   tcase_add_loop_test (tests, test_no_room, 0, 6);
   tcase_add_test (tests, test_flush);
   tcase_add_loop_test (tests, test_flush_one, 0, 2);
+  tcase_add_test (tests, test_flushed_reference);
   tcase_add_loop_test (tests, test_in_step, 0, 2);
   tcase_add_loop_test (tests, test_wild_streams, 0, 24);
   tcase_add_test (tests, test_size_change);

@@ -160,6 +160,29 @@ GST_START_TEST (test_live_early)
 
 GST_END_TEST;
 
+/* Live, a downstream that holds up each buffer, as a sink does that waits for the clock, does not keep
+ * the distorted stream waiting until the reference has caught up. */
+GST_START_TEST (test_live_slow_sink)
+{
+  Rig *rig = offset_rig (80, TRUE);
+  gchar *script = times (60);
+
+  rig->sink_delay = 20000;
+  rig_start_streams (rig, "format=I420");
+  feed_settle (&rig->dist);
+  feed_script (&rig->ref, script);
+  rig_wait (rig, BUFFER, 5);
+  feed_script (&rig->dist, script);
+  rig_wait (rig, BUFFER, 30);
+  fail_unless (rig_stat (rig, "dist-frames") >= 20);
+  rig_play (rig, "", "");
+  rig_expect_stats (rig, "pairs=58 ref-frames=60 dist-frames=60");
+  g_free (script);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* max-history-bytes holds, whatever max-offset allows, and says so; what waits longest is given up.
  * Not live, frames beyond it stay where they are, and none is lost. */
 GST_START_TEST (test_limit)
@@ -324,6 +347,7 @@ alignment_suite (void)
   tcase_add_loop_test (tests, test_in_step, 0, 4);
   tcase_add_test (tests, test_live_late);
   tcase_add_test (tests, test_live_early);
+  tcase_add_test (tests, test_live_slow_sink);
   tcase_add_loop_test (tests, test_limit, 0, 2);
   tcase_add_test (tests, test_too_far);
   tcase_add_test (tests, test_flush);
