@@ -3,36 +3,31 @@
  * ADM on a GPU: its memory there, and the launches of its kernels (adm.hip). */
 #include "kernels/adm/adm.h"
 #include "kernels/adm/adm_device.h"
-#include "kernels/hip/arena.h"
-#include "kernels/hip/backend.h"
+#include "kernels/hip/metric.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { LUMA_REFERENCE, LUMA_DISTORTED, PICTURES };
 enum { LOW_BANDS = HV_ADM_SCALES - 1 };
-enum { SUMS_BYTES = HV_ADM_SCALES * sizeof(HvAdmSums) };
+enum { PYRAMID, BANDS, FINISH };
 
-/* What one pair needs; `result` is pinned, the rest device memory. */
+static const char *const kernels[] = {"adm_pyramid", "adm_bands", "adm_finish", NULL};
+
+/* What one pair needs beside its result, which is HvAdmSums of each scale. */
 typedef struct Slot {
     HvDevice low[LOW_BANDS][PICTURES], totals;
     HvDevice buffers; /* the HvAdmBuffers that name them */
-    HvDevice sums;
-    HvAdmSums *result; /* of each scale */
     /* Whether totals are zeros: no pair's kernels were left unfinished. */
     gboolean clean;
 } Slot;
 
 struct HvMetric {
+    HvHipMetric gpu;
     HvAdmPlan plan;
     HvAdmFixed fixed;
-    HvHip *hip;
-    HvStaging *staging;
-    HvArena *arena;
-    const HvHipKernel *pyramid, *bands, *finish;
     HvDevice fixed_copy;
-    unsigned slots;
-    Slot *slot;
+    Slot *slot; /* of each slot */
 };
 
 static void fix_scale(HvAdmFixedScale *f, const HvAdmPlan *plan, int scale)
@@ -96,19 +91,16 @@ static gboolean make_memory(HvMetric *m, Slot *slot, GError **error)
         const HvAdmFixedScale *f = &m->fixed.scale[scale];
         size_t bytes = (size_t)f->stride * f->height * (scale ? sizeof(int32_t) : sizeof(int16_t));
         for (int p = 0; p < PICTURES; p++)
-            if (!hv_arena_device(m->arena, bytes, &slot->low[scale][p], error))
+            if (!hv_arena_device(m->gpu.arena, bytes, &slot->low[scale][p], error))
                 return FALSE;
     }
-    slot->result = hv_arena_pinned(m->arena, SUMS_BYTES, error);
-    return slot->result &&
-           hv_arena_device(m->arena, totals_bytes(&m->fixed), &slot->totals, error) &&
-           hv_arena_device(m->arena, SUMS_BYTES, &slot->sums, error);
+    return hv_arena_device(m->gpu.arena, totals_bytes(&m->fixed), &slot->totals, error);
 }
 
 /* Names the slot's memory to the kernels, by a struct that stays on the device. */
 static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
 {
-    const HvSlot *staged = hv_staging_slot(m->staging, i);
+    const HvSlot *staged = hv_staging_slot(m->gpu.staging, i);
     Slot *slot = &m->slot[i];
     HvAdmBuffers b = {.totals = hv_device_pointer(slot->totals)};
     for (int p = 0; p < PICTURES; p++) {
@@ -117,50 +109,19 @@ static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
         b.low1[p] = hv_device_pointer(slot->low[1][p]);
         b.low2[p] = hv_device_pointer(slot->low[2][p]);
     }
-    return hv_arena_buffers(m->arena, "HvAdmBuffers", &b, sizeof b, hv_adm_buffer_pointers,
+    return hv_arena_buffers(m->gpu.arena, "HvAdmBuffers", &b, sizeof b, hv_adm_buffer_pointers,
                             HV_ADM_BUFFER_POINTERS, &slot->buffers, error);
-}
-
-static gboolean find_kernels(HvMetric *m, GError **error)
-{
-    return (m->pyramid = hv_hip_kernel(m->hip, "adm_pyramid", error)) &&
-           (m->bands = hv_hip_kernel(m->hip, "adm_bands", error)) &&
-           (m->finish = hv_hip_kernel(m->hip, "adm_finish", error));
 }
 
 static gboolean make(HvMetric *m, GError **error)
 {
-    fix(&m->fixed, &m->plan);
-    if (!find_kernels(m, error) ||
-        !hv_arena_constant(m->arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error))
-        return FALSE;
-    for (unsigned i = 0; i < m->slots; i++)
-        if (!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error))
-            return FALSE;
-    return TRUE;
+    m->slot = hv_arena_host(m->gpu.arena, m->gpu.slots * sizeof(Slot));
+    return hv_arena_constant(m->gpu.arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error);
 }
 
-static void destroy(HvMetric *m)
+static gboolean make_slot(HvMetric *m, unsigned i, GError **error)
 {
-    hv_arena_free(m->arena);
-    g_free(m->slot);
-    g_free(m);
-}
-
-static HvMetric *create(const HvMetricSetup *setup, GError **error)
-{
-    HvMetric *m = g_new0(HvMetric, 1);
-    hv_adm_plan_init(&m->plan, setup->params, setup->format);
-    m->staging = hv_hip_backend_staging(setup->backend);
-    m->hip = hv_staging_hip(m->staging);
-    m->arena = hv_arena_new(m->staging);
-    m->slots = hv_staging_slots(m->staging);
-    m->slot = g_new0(Slot, m->slots);
-    if (!make(m, error)) {
-        destroy(m);
-        return NULL;
-    }
-    return m;
+    return make_memory(m, &m->slot[i], error) && make_buffers(m, i, error);
 }
 
 /* adm_finish leaves zeros, where it got to run. */
@@ -168,11 +129,13 @@ static gboolean clear_totals(HvMetric *m, Slot *slot, HvHipStream *stream, GErro
 {
     gboolean clean = slot->clean;
     slot->clean = FALSE;
-    return clean || hv_hip_fill(m->hip, slot->totals, 0, totals_bytes(&m->fixed), stream, error);
+    return clean ||
+           hv_hip_fill(m->gpu.hip, slot->totals, 0, totals_bytes(&m->fixed), stream, error);
 }
 
-static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
+static gboolean launch(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
 {
+    Slot *slot = &m->slot[i];
     const HvAdmFixed *fixed = &m->fixed;
     const HvStagedPlane *r = &staged->plane[LUMA_REFERENCE][0];
     const HvStagedPlane *d = &staged->plane[LUMA_DISTORTED][0];
@@ -180,43 +143,51 @@ static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GErr
                                    hv_u32(r->pitch),          hv_u32(r->shift),
                                    hv_u32(d->pitch),          hv_u32(d->shift)};
     const HvArgument totals[] = {hv_pointer(m->fixed_copy), hv_pointer(slot->totals),
-                                 hv_pointer(slot->sums)};
+                                 hv_pointer(m->gpu.result[i].device)};
     unsigned columns = 0;
     for (int scale = 0; scale < HV_ADM_SCALES; scale++)
         columns = MAX(columns, fixed->scale[scale].tile_columns);
     unsigned rows = fixed->scale[0].first_tile_row;
     if (fixed->scale[0].tile_columns)
         rows += hv_divide_up(fixed->scale[0].bottom - fixed->scale[0].top, HV_ADM_TILE_ROWS);
-    return hv_hip_launch(m->hip, m->pyramid,
+    return clear_totals(m, slot, staged->stream, error) &&
+           hv_hip_launch(m->gpu.hip, m->gpu.kernel[PYRAMID],
                          hv_divide_up(fixed->scale[2].width, HV_ADM_PYRAMID_COLUMNS),
                          hv_divide_up(fixed->scale[2].height, HV_ADM_PYRAMID_ROWS), PICTURES,
                          staged->stream, pictures, G_N_ELEMENTS(pictures), error) &&
-           hv_hip_launch(m->hip, m->bands, columns, rows, 1, staged->stream, pictures,
-                         G_N_ELEMENTS(pictures), error) &&
-           hv_hip_launch(m->hip, m->finish, HV_ADM_SCALES, 1, 1, staged->stream, totals,
-                         G_N_ELEMENTS(totals), error);
+           hv_hip_launch(m->gpu.hip, m->gpu.kernel[BANDS], columns, rows, 1, staged->stream,
+                         pictures, G_N_ELEMENTS(pictures), error) &&
+           hv_hip_launch(m->gpu.hip, m->gpu.kernel[FINISH], HV_ADM_SCALES, 1, 1, staged->stream,
+                         totals, G_N_ELEMENTS(totals), error);
 }
 
-static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
+static const HvHipMetricOps own = {
+    .kernels = kernels,
+    .counts_in_32_bits = TRUE,
+    .make = make,
+    .make_slot = make_slot,
+    .launch = launch,
+};
+
+static HvMetric *create(const HvMetricSetup *setup, GError **error)
 {
-    Slot *slot = &m->slot[subject->slot];
-    const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
-    return hv_staging_check_luma(m->staging, subject->slot, "adm", error) &&
-           clear_totals(m, slot, staged->stream, error) && launch(m, slot, staged, error) &&
-           hv_hip_download(m->hip, slot->result, slot->sums, SUMS_BYTES, staged->stream, error);
+    HvMetric *m = g_new0(HvMetric, 1);
+    hv_adm_plan_init(&m->plan, setup->params, setup->format);
+    fix(&m->fixed, &m->plan);
+    m->gpu = (HvHipMetric){&own, "adm", HV_ADM_SCALES * sizeof(HvAdmSums)};
+    return hv_hip_metric_make(m, setup, error);
 }
 
 static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
 {
-    Slot *slot = &m->slot[subject->slot];
-    slot->clean = TRUE;
-    hv_adm_deliver(&m->plan, slot->result, scores);
+    m->slot[subject->slot].clean = TRUE;
+    hv_adm_deliver(&m->plan, m->gpu.result[subject->slot].host, scores);
     return TRUE;
 }
 
 const HvMetricOps hv_adm_hip_ops = {
     .create = create,
-    .submit = submit,
+    .submit = hv_hip_metric_submit,
     .collect = collect,
-    .destroy = destroy,
+    .destroy = hv_hip_metric_destroy,
 };

@@ -9,7 +9,7 @@ struct HvArena {
     HvHip *hip;
     HvHipStream *stream; /* that copies go through */
     GArray *device;      /* HvDevice */
-    GPtrArray *pinned, *events;
+    GPtrArray *pinned, *host, *events;
 };
 
 HvArena *hv_arena_new(HvStaging *staging)
@@ -19,6 +19,7 @@ HvArena *hv_arena_new(HvStaging *staging)
     arena->stream = hv_staging_slot(staging, 0)->stream;
     arena->device = g_array_new(FALSE, FALSE, sizeof(HvDevice));
     arena->pinned = g_ptr_array_new();
+    arena->host = g_ptr_array_new_with_free_func(g_free);
     arena->events = g_ptr_array_new();
     return arena;
 }
@@ -35,6 +36,7 @@ void hv_arena_free(HvArena *arena)
         hv_hip_event_free(arena->hip, g_ptr_array_index(arena->events, i));
     g_array_unref(arena->device);
     g_ptr_array_unref(arena->pinned);
+    g_ptr_array_unref(arena->host);
     g_ptr_array_unref(arena->events);
     hv_hip_unref(arena->hip);
     g_free(arena);
@@ -55,6 +57,13 @@ gpointer hv_arena_pinned(HvArena *arena, size_t bytes, GError **error)
         return NULL;
     g_ptr_array_add(arena->pinned, memory);
     return memset(memory, 0, bytes);
+}
+
+gpointer hv_arena_host(HvArena *arena, size_t bytes)
+{
+    gpointer memory = g_malloc0(bytes);
+    g_ptr_array_add(arena->host, memory);
+    return memory;
 }
 
 HvHipEvent *hv_arena_event(HvArena *arena, GError **error)

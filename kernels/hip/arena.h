@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What a metric holds on a device beside the staged pictures: work memory, parameters, structs that
- * kernels take by pointer, pinned memory for what comes back, events. All of it is taken when the
- * metric is made and freed together. Not for several threads at once. */
+ * kernels take by pointer, pinned memory for what comes back, events, and lists of these. All of it
+ * is taken when the metric is made and freed together. Not for several threads at once. */
 #ifndef HV_ARENA_H
 #define HV_ARENA_H
 
@@ -19,6 +19,8 @@ void hv_arena_free(HvArena *arena);
 gboolean hv_arena_device(HvArena *arena, size_t bytes, HvDevice *out, GError **error);
 /* Pinned host memory, zeroed; NULL and an error on failure. */
 gpointer hv_arena_pinned(HvArena *arena, size_t bytes, GError **error);
+/* Other host memory, zeroed. */
+gpointer hv_arena_host(HvArena *arena, size_t bytes);
 /* NULL and an error on failure. */
 HvHipEvent *hv_arena_event(HvArena *arena, GError **error);
 /* Device memory that holds a copy of `value`, which is read before this returns. */

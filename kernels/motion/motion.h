@@ -29,7 +29,7 @@ typedef struct HvMotionWindow {
     double before; /* motion3 of the frame before, before averaging */
 } HvMotionWindow;
 
-/* What an instance of any backend begins with. */
+/* What an instance of any backend has. */
 typedef struct HvMotion {
     HvMotionParams params;
     HvMotionWindow window;
@@ -61,5 +61,8 @@ void hv_motion_window_flush(HvMotionWindow *window, HvFlush how);
 extern const HvMetricInfo hv_motion_info;
 extern const HvMetricOps hv_motion_cpu_ops;
 extern const HvMetricOps hv_motion_hip_ops;
+
+/* Of an instance of hv_motion_hip_ops, for the CPU to take over. */
+HvMotionWindow *hv_motion_hip_window(HvMetric *metric);
 
 #endif

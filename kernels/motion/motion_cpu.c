@@ -149,7 +149,7 @@ static unsigned look_back(const void *params)
 static void take_over(HvMetric *m, HvMetric *lost, const HvSubject *const *earlier, unsigned n)
 {
     HvMotionWindow *window = &m->base.window;
-    hv_motion_window_take_over(window, &((HvMotion *)lost)->window);
+    hv_motion_window_take_over(window, hv_motion_hip_window(lost));
     for (unsigned i = 0; i < n; i++)
         measure(m, window->frames - n + i, &earlier[i]->reference->plane[0], FALSE);
 }

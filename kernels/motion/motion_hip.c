@@ -6,28 +6,19 @@
  * later frame, in another slot's stream, finds it. A frame's kernel runs after that of the frame it
  * is compared with, so there need be only twice as many planes as the two are apart: what is
  * written over was last read by that very frame. At a flush every frame was collected. */
-#include "kernels/hip/arena.h"
-#include "kernels/hip/backend.h"
+#include "kernels/hip/metric.h"
 #include "kernels/motion/motion.h"
 #include "kernels/motion/motion_device.h"
 
-/* What one pair needs; `result` is pinned, the rest device memory. */
-typedef struct Slot {
-    HvDevice sum;
-    HvDevice buffers; /* the HvMotionBuffers that name it */
-    HvMotionSum *result;
-} Slot;
+static const char *const kernels[] = {"motion_difference", NULL};
 
 struct HvMetric {
+    HvHipMetric gpu;
     HvMotion base;
     HvMotionFixed fixed;
-    HvHip *hip;
-    HvStaging *staging;
-    HvArena *arena;
-    const HvHipKernel *kernel;
     HvDevice fixed_copy, planes;
-    unsigned distance, slots, n_planes;
-    Slot *slot;
+    unsigned distance, n_planes;
+    HvDevice *buffers;    /* one a slot: the HvMotionBuffers that name its memory */
     HvHipEvent **written; /* one a plane: its frame's kernel has run */
     guint64 frames;       /* submitted in this stream; frame n's plane is n modulo n_planes */
 };
@@ -43,106 +34,84 @@ static void fix(HvMotionFixed *fixed, const HvFormat *format)
     fixed->plane_bytes = ((uint64_t)fixed->stride * format->height + 255) & ~(uint64_t)255;
 }
 
-static gboolean make_slot(HvMetric *m, unsigned i, GError **error)
-{
-    const HvSlot *staged = hv_staging_slot(m->staging, i);
-    Slot *slot = &m->slot[i];
-    slot->result = hv_arena_pinned(m->arena, sizeof *slot->result, error);
-    if (!slot->result || !hv_arena_device(m->arena, sizeof *slot->result, &slot->sum, error))
-        return FALSE;
-    HvMotionBuffers b = {.luma = hv_device_pointer(staged->plane[0][0].data),
-                         .planes = hv_device_pointer(m->planes),
-                         .sum = hv_device_pointer(slot->sum)};
-    return hv_arena_buffers(m->arena, "HvMotionBuffers", &b, sizeof b, hv_motion_buffer_pointers,
-                            HV_MOTION_BUFFER_POINTERS, &slot->buffers, error);
-}
-
 static gboolean make(HvMetric *m, GError **error)
 {
+    if (m->base.params.force_zero)
+        return TRUE;
     fix(&m->fixed, &m->base.format);
-    m->kernel = hv_hip_kernel(m->hip, "motion_difference", error);
-    if (!m->kernel ||
-        !hv_arena_constant(m->arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error) ||
-        !hv_arena_device(m->arena, m->n_planes * m->fixed.plane_bytes, &m->planes, error))
-        return FALSE;
+    m->buffers = hv_arena_host(m->gpu.arena, m->gpu.slots * sizeof *m->buffers);
+    m->written = hv_arena_host(m->gpu.arena, m->n_planes * sizeof *m->written);
     for (unsigned i = 0; i < m->n_planes; i++)
-        if (!(m->written[i] = hv_arena_event(m->arena, error)))
+        if (!(m->written[i] = hv_arena_event(m->gpu.arena, error)))
             return FALSE;
-    for (unsigned i = 0; i < m->slots; i++)
-        if (!make_slot(m, i, error))
-            return FALSE;
-    return TRUE;
+    return hv_arena_constant(m->gpu.arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error) &&
+           hv_arena_device(m->gpu.arena, m->n_planes * m->fixed.plane_bytes, &m->planes, error);
 }
 
-static void destroy(HvMetric *m)
+static gboolean make_slot(HvMetric *m, unsigned i, GError **error)
 {
-    hv_arena_free(m->arena);
-    g_free(m->written);
-    g_free(m->slot);
-    g_free(m);
+    if (m->base.params.force_zero)
+        return TRUE;
+    const HvSlot *staged = hv_staging_slot(m->gpu.staging, i);
+    HvMotionBuffers b = {.luma = hv_device_pointer(staged->plane[0][0].data),
+                         .planes = hv_device_pointer(m->planes),
+                         .sum = hv_device_pointer(m->gpu.result[i].device)};
+    return hv_arena_buffers(m->gpu.arena, "HvMotionBuffers", &b, sizeof b,
+                            hv_motion_buffer_pointers, HV_MOTION_BUFFER_POINTERS, &m->buffers[i],
+                            error);
 }
+
+/* Once the earlier frame's copy is there, where the frame is compared with one. */
+static gboolean launch(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
+{
+    const HvStagedPlane *luma = &staged->plane[0][0];
+    gboolean compares = m->frames >= m->distance;
+    uint32_t plane = (uint32_t)(m->frames % m->n_planes);
+    uint32_t earlier = (uint32_t)((m->frames - m->distance) % m->n_planes);
+    const HvArgument arguments[] = {hv_pointer(m->buffers[i]),
+                                    hv_pointer(m->fixed_copy),
+                                    hv_u32(luma->pitch),
+                                    hv_u32(luma->shift),
+                                    hv_u32(plane),
+                                    hv_u32(compares ? earlier : HV_MOTION_NO_PLANE)};
+    return (!compares ||
+            hv_hip_stream_wait_event(m->gpu.hip, staged->stream, m->written[earlier], error)) &&
+           hv_hip_launch(m->gpu.hip, m->gpu.kernel[0],
+                         hv_divide_up(m->base.format.width, HV_MOTION_TILE_COLUMNS),
+                         hv_divide_up(m->base.format.height, HV_MOTION_TILE_ROWS), 1,
+                         staged->stream, arguments, G_N_ELEMENTS(arguments), error) &&
+           hv_hip_event_record(m->gpu.hip, m->written[plane], staged->stream, error);
+}
+
+HvMotionWindow *hv_motion_hip_window(HvMetric *m)
+{
+    return &m->base.window;
+}
+
+static const HvHipMetricOps own = {
+    .kernels = kernels,
+    .adds = TRUE,
+    .counts_in_32_bits = TRUE,
+    .make = make,
+    .make_slot = make_slot,
+    .launch = launch,
+};
 
 static HvMetric *create(const HvMetricSetup *setup, GError **error)
 {
     HvMetric *m = g_new0(HvMetric, 1);
     hv_motion_init(&m->base, setup);
     m->distance = hv_motion_distance(&m->base.params);
-    m->staging = hv_hip_backend_staging(setup->backend);
-    m->hip = hv_staging_hip(m->staging);
-    m->arena = hv_arena_new(m->staging);
-    m->slots = hv_staging_slots(m->staging);
     m->n_planes = 2 * m->distance;
-    m->slot = g_new0(Slot, m->slots);
-    m->written = g_new0(HvHipEvent *, m->n_planes);
-    if (!m->base.params.force_zero && !make(m, error)) {
-        destroy(m);
-        return NULL;
-    }
-    return m;
-}
-
-static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, uint32_t earlier,
-                       GError **error)
-{
-    const HvStagedPlane *luma = &staged->plane[0][0];
-    const HvArgument arguments[] = {hv_pointer(slot->buffers),
-                                    hv_pointer(m->fixed_copy),
-                                    hv_u32(luma->pitch),
-                                    hv_u32(luma->shift),
-                                    hv_u32((uint32_t)(m->frames % m->n_planes)),
-                                    hv_u32(earlier)};
-    return hv_hip_launch(m->hip, m->kernel,
-                         hv_divide_up(m->base.format.width, HV_MOTION_TILE_COLUMNS),
-                         hv_divide_up(m->base.format.height, HV_MOTION_TILE_ROWS), 1,
-                         staged->stream, arguments, G_N_ELEMENTS(arguments), error);
-}
-
-/* The frame's sum, once the earlier frame's copy is there. */
-static gboolean compare(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
-{
-    uint32_t earlier = (uint32_t)((m->frames - m->distance) % m->n_planes);
-    return hv_hip_stream_wait_event(m->hip, staged->stream, m->written[earlier], error) &&
-           hv_hip_fill(m->hip, slot->sum, 0, sizeof *slot->result, staged->stream, error) &&
-           launch(m, slot, staged, earlier, error) &&
-           hv_hip_download(m->hip, slot->result, slot->sum, sizeof *slot->result, staged->stream,
-                           error);
-}
-
-static gboolean measure(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
-{
-    gboolean compares = m->frames >= m->distance;
-    return (compares ? compare(m, slot, staged, error)
-                     : launch(m, slot, staged, HV_MOTION_NO_PLANE, error)) &&
-           hv_hip_event_record(m->hip, m->written[m->frames % m->n_planes], staged->stream, error);
+    m->gpu = (HvHipMetric){&own, "motion", sizeof(HvMotionSum)};
+    return hv_hip_metric_make(m, setup, error);
 }
 
 static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
 {
-    const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
     if (m->base.params.force_zero)
         return TRUE;
-    if (!hv_staging_check_luma(m->staging, subject->slot, "motion", error) ||
-        !measure(m, &m->slot[subject->slot], staged, error))
+    if (!hv_hip_metric_submit(m, subject, error))
         return FALSE;
     m->frames++;
     return TRUE;
@@ -150,8 +119,8 @@ static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
 
 static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
 {
-    uint64_t sad = m->base.params.force_zero ? 0 : *m->slot[subject->slot].result;
-    hv_motion_window_add(&m->base.window, sad, &m->base.format, scores);
+    const HvMotionSum *sad = m->gpu.result[subject->slot].host;
+    hv_motion_window_add(&m->base.window, *sad, &m->base.format, scores);
     return TRUE;
 }
 
@@ -166,5 +135,5 @@ const HvMetricOps hv_motion_hip_ops = {
     .submit = submit,
     .collect = collect,
     .flush = flush,
-    .destroy = destroy,
+    .destroy = hv_hip_metric_destroy,
 };

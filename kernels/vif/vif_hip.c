@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * VIF on a GPU: its memory there, and the launches of its kernels (vif.hip). */
-#include "kernels/hip/arena.h"
-#include "kernels/hip/backend.h"
+#include "kernels/hip/metric.h"
 #include "kernels/vif/vif.h"
 #include "kernels/vif/vif_device.h"
 
 enum { REFERENCE, DISTORTED, PICTURES };
 enum { IMAGES = HV_VIF_SCALES - 1 };
 
-enum { SUMS_BYTES = HV_VIF_SCALES * sizeof(HvVifSums) };
+/* The kernel that makes the picture of each scale after the first, and the one for their sums. */
+static const char *const kernels[] = {"vif_next0", "vif_next1", "vif_next2", "vif_sums", NULL};
 
-/* What one pair needs; `result` is pinned, the rest device memory. */
+/* What one pair needs beside its result, which is HvVifSums of each scale. */
 typedef struct Slot {
-    HvDevice image[IMAGES][PICTURES], totals;
-    HvDevice buffers;  /* the HvVifBuffers that name them */
-    HvVifSums *result; /* of each scale */
+    HvDevice image[IMAGES][PICTURES];
+    HvDevice buffers; /* the HvVifBuffers that name them */
 } Slot;
 
 struct HvMetric {
+    HvHipMetric gpu;
     HvVifPlan plan;
     HvVifFixed fixed;
-    HvHip *hip;
-    HvStaging *staging;
-    HvArena *arena;
-    const HvHipKernel *next[IMAGES], *sums;
     HvDevice fixed_copy;
-    unsigned slots;
-    Slot *slot;
+    Slot *slot; /* of each slot */
 };
 
 /* Also cuts the picture: tiles of the last scale come first in the grid. */
@@ -56,70 +51,37 @@ static gboolean make_memory(HvMetric *m, Slot *slot, GError **error)
     for (int i = 0; i < IMAGES; i++)
         for (int p = 0; p < PICTURES; p++) {
             size_t samples = (size_t)fixed->stride[i + 1] * fixed->height[i + 1];
-            if (!hv_arena_device(m->arena, samples * sizeof(uint16_t), &slot->image[i][p], error))
+            if (!hv_arena_device(m->gpu.arena, samples * sizeof(uint16_t), &slot->image[i][p],
+                                 error))
                 return FALSE;
         }
-    slot->result = hv_arena_pinned(m->arena, SUMS_BYTES, error);
-    return slot->result && hv_arena_device(m->arena, SUMS_BYTES, &slot->totals, error);
+    return TRUE;
 }
 
 /* Names the slot's memory to the kernels, by a struct that stays on the device. */
 static gboolean make_buffers(HvMetric *m, unsigned i, GError **error)
 {
-    const HvSlot *staged = hv_staging_slot(m->staging, i);
+    const HvSlot *staged = hv_staging_slot(m->gpu.staging, i);
     Slot *slot = &m->slot[i];
-    HvVifBuffers b = {.totals = hv_device_pointer(slot->totals)};
+    HvVifBuffers b = {.totals = hv_device_pointer(m->gpu.result[i].device)};
     for (int p = 0; p < PICTURES; p++) {
         b.luma[p] = hv_device_pointer(staged->plane[p][0].data);
         for (int k = 0; k < IMAGES; k++)
             b.image[k][p] = hv_device_pointer(slot->image[k][p]);
     }
-    return hv_arena_buffers(m->arena, "HvVifBuffers", &b, sizeof b, hv_vif_buffer_pointers,
+    return hv_arena_buffers(m->gpu.arena, "HvVifBuffers", &b, sizeof b, hv_vif_buffer_pointers,
                             HV_VIF_BUFFER_POINTERS, &slot->buffers, error);
-}
-
-static gboolean find_kernels(HvMetric *m, GError **error)
-{
-    static const char *const names[IMAGES] = {"vif_next0", "vif_next1", "vif_next2"};
-    for (int scale = 0; scale < IMAGES; scale++)
-        if (!(m->next[scale] = hv_hip_kernel(m->hip, names[scale], error)))
-            return FALSE;
-    return (m->sums = hv_hip_kernel(m->hip, "vif_sums", error)) != NULL;
 }
 
 static gboolean make(HvMetric *m, GError **error)
 {
-    fix(&m->fixed, &m->plan);
-    if (!find_kernels(m, error) ||
-        !hv_arena_constant(m->arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error))
-        return FALSE;
-    for (unsigned i = 0; i < m->slots; i++)
-        if (!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error))
-            return FALSE;
-    return TRUE;
+    m->slot = hv_arena_host(m->gpu.arena, m->gpu.slots * sizeof(Slot));
+    return hv_arena_constant(m->gpu.arena, &m->fixed, sizeof m->fixed, &m->fixed_copy, error);
 }
 
-static void destroy(HvMetric *m)
+static gboolean make_slot(HvMetric *m, unsigned i, GError **error)
 {
-    hv_arena_free(m->arena);
-    g_free(m->slot);
-    g_free(m);
-}
-
-static HvMetric *create(const HvMetricSetup *setup, GError **error)
-{
-    HvMetric *m = g_new0(HvMetric, 1);
-    hv_vif_plan_init(&m->plan, setup->params, setup->format);
-    m->staging = hv_hip_backend_staging(setup->backend);
-    m->hip = hv_staging_hip(m->staging);
-    m->arena = hv_arena_new(m->staging);
-    m->slots = hv_staging_slots(m->staging);
-    m->slot = g_new0(Slot, m->slots);
-    if (!make(m, error)) {
-        destroy(m);
-        return NULL;
-    }
-    return m;
+    return make_memory(m, &m->slot[i], error) && make_buffers(m, i, error);
 }
 
 /* Makes the picture of the scale after this one. Pictures have a pitch and a shift at scale 0 only.
@@ -127,18 +89,21 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
 static gboolean launch_next(HvMetric *m, const HvSlot *staged, int scale,
                             const HvArgument *arguments, unsigned n, GError **error)
 {
-    return hv_hip_launch(m->hip, m->next[scale],
+    return hv_hip_launch(m->gpu.hip, m->gpu.kernel[scale],
                          hv_divide_up(m->plan.width[scale + 1], HV_VIF_NEXT_COLUMNS),
                          hv_divide_up(m->plan.height[scale + 1], HV_VIF_NEXT_ROWS), 1,
                          staged->stream, arguments, scale ? 2 : n, error);
 }
 
-static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GError **error)
+static gboolean launch(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
 {
     const HvStagedPlane *r = &staged->plane[REFERENCE][0], *d = &staged->plane[DISTORTED][0];
-    const HvArgument arguments[] = {hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),
-                                    hv_u32(r->pitch),          hv_u32(r->shift),
-                                    hv_u32(d->pitch),          hv_u32(d->shift)};
+    const HvArgument arguments[] = {hv_pointer(m->slot[i].buffers),
+                                    hv_pointer(m->fixed_copy),
+                                    hv_u32(r->pitch),
+                                    hv_u32(r->shift),
+                                    hv_u32(d->pitch),
+                                    hv_u32(d->shift)};
     const HvVifFixed *fixed = &m->fixed;
     unsigned columns = MAX(fixed->tile_columns[0], fixed->tile_columns[1]);
     unsigned rows = fixed->first_tile_row[0];
@@ -147,29 +112,37 @@ static gboolean launch(HvMetric *m, const Slot *slot, const HvSlot *staged, GErr
     for (int scale = 0; scale < IMAGES; scale++)
         if (!launch_next(m, staged, scale, arguments, G_N_ELEMENTS(arguments), error))
             return FALSE;
-    return hv_hip_launch(m->hip, m->sums, columns, rows, 1, staged->stream, arguments,
-                         G_N_ELEMENTS(arguments), error);
+    return hv_hip_launch(m->gpu.hip, m->gpu.kernel[IMAGES], columns, rows, 1, staged->stream,
+                         arguments, G_N_ELEMENTS(arguments), error);
 }
 
-static gboolean submit(HvMetric *m, const HvSubject *subject, GError **error)
+static const HvHipMetricOps own = {
+    .kernels = kernels,
+    .adds = TRUE,
+    .counts_in_32_bits = TRUE,
+    .make = make,
+    .make_slot = make_slot,
+    .launch = launch,
+};
+
+static HvMetric *create(const HvMetricSetup *setup, GError **error)
 {
-    const Slot *slot = &m->slot[subject->slot];
-    const HvSlot *staged = hv_staging_slot(m->staging, subject->slot);
-    return hv_staging_check_luma(m->staging, subject->slot, "vif", error) &&
-           hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error) &&
-           launch(m, slot, staged, error) &&
-           hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);
+    HvMetric *m = g_new0(HvMetric, 1);
+    hv_vif_plan_init(&m->plan, setup->params, setup->format);
+    fix(&m->fixed, &m->plan);
+    m->gpu = (HvHipMetric){&own, "vif", HV_VIF_SCALES * sizeof(HvVifSums)};
+    return hv_hip_metric_make(m, setup, error);
 }
 
 static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores, GError **error)
 {
-    hv_vif_deliver(&m->plan, m->slot[subject->slot].result, scores);
+    hv_vif_deliver(&m->plan, m->gpu.result[subject->slot].host, scores);
     return TRUE;
 }
 
 const HvMetricOps hv_vif_hip_ops = {
     .create = create,
-    .submit = submit,
+    .submit = hv_hip_metric_submit,
     .collect = collect,
-    .destroy = destroy,
+    .destroy = hv_hip_metric_destroy,
 };

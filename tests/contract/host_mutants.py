@@ -22,6 +22,7 @@ PSNR = "kernels/psnr/psnr_hip.c"
 MOMENT = "kernels/moment/moment_hip.c"
 SSIM = "kernels/ssim/ssim_hip.c"
 ARENA = "kernels/hip/arena.c"
+METRIC = "kernels/hip/metric.c"
 STAGING = "kernels/hip/staging.c"
 DEVICE = "kernels/hip/device.c"
 MODULE = "kernels/hip/module.c"
@@ -36,47 +37,47 @@ def dropped(metric, source, line, once=False):
     return metric, source, line, "(void)0;", once
 
 
-def mutants_of(metric, source):
-    """Those of what every metric does alike."""
-    pointers = "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),"
+def dropped_member(metric, source, member):
+    """A mutant without that member of an initializer."""
+    return metric, source, member, "", False
+
+
+def mutants_of(metric, source, buffers, totals):
+    """Those of metrics that have memory for each slot."""
+    pointers = f"{{hv_pointer({buffers}), hv_pointer(m->fixed_copy),"
     return {
         "the buffer struct is copied before its memory is allocated": (
-            metric, source, "!make_memory(m, &m->slot[i], error) || !make_buffers(m, i, error)",
-            "!make_buffers(m, i, error) || !make_memory(m, &m->slot[i], error)", False),
+            metric, source, "make_memory(m, &m->slot[i], error) && make_buffers(m, i, error)",
+            "make_buffers(m, i, error) && make_memory(m, &m->slot[i], error)", False),
         "the buffer struct holds a host pointer": (
-            metric, source, ".totals = hv_device_pointer(slot->totals)",
-            ".totals = (void *)slot->result", False),
+            metric, source, f".totals = hv_device_pointer({totals})",
+            ".totals = m->gpu.result[i].host", False),
         "a picture is named twice": (
             metric, source, "hv_device_pointer(staged->plane[p][0].data)",
             "hv_device_pointer(staged->plane[0][0].data)", False),
         "the pointers of a launch are exchanged": (
             metric, source, pointers,
-            "{hv_pointer(m->fixed_copy), hv_pointer(slot->buffers),", False),
+            f"{{hv_pointer(m->fixed_copy), hv_pointer({buffers}),", False),
         "the struct itself is given to the launch, not its copy": (
             metric, source, pointers,
             "{hv_pointer((uintptr_t)&m->slot[0].buffers), hv_pointer(m->fixed_copy),", False),
         "a picture's pitch and shift are exchanged": (
             metric, source, "hv_u32(r->pitch), hv_u32(r->shift)",
             "hv_u32(r->shift), hv_u32(r->pitch)", False),
-        "its memory is not released": dropped(metric, source, "hv_arena_free(m->arena);"),
-        "a failed instance is not destroyed": dropped(metric, source, "destroy(m);", True),
     }
 
 
 ADM_MUTANTS = {
-    **mutants_of("adm", ADM),
+    **mutants_of("adm", ADM, "slot->buffers", "slot->totals"),
     "totals are not cleared": (
         "adm", ADM, "gboolean clean = slot->clean;", "gboolean clean = TRUE;", False),
 }
 
 VIF_MUTANTS = {
-    **mutants_of("vif", VIF),
-    "totals are not cleared": (
-        "vif", VIF, "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error) &&",
-        "", False),
-    "half of the totals are cleared": (
-        "vif", VIF, "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES,",
-        "hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES / 2,", False),
+    **mutants_of("vif", VIF, "m->slot[i].buffers", "m->gpu.result[i].device"),
+    "totals are not cleared": dropped_member("vif", VIF, ".adds = TRUE,"),
+    "there is no room for totals": (
+        "vif", VIF, "HV_VIF_SCALES * sizeof(HvVifSums)}", "4}", False),
     "an image is too small": (
         "vif", VIF, "samples * sizeof(uint16_t), &slot->image", "samples, &slot->image", False),
     "both pictures share an image": (
@@ -98,74 +99,56 @@ VIF_MUTANTS = {
         "vif", VIF, "hv_divide_up(m->plan.height[scale + 1], HV_VIF_NEXT_ROWS)",
         "m->plan.height[scale + 1] / HV_VIF_NEXT_ROWS", False),
     "the scales are made in the wrong order": (
-        "vif", VIF, "m->next[scale],", "m->next[IMAGES - 1 - scale],", False),
+        "vif", VIF, "m->gpu.kernel[scale],", "m->gpu.kernel[IMAGES - 1 - scale],", False),
     "the scales' tiles are confused": (
         "vif", VIF, "fixed->first_tile_row[scale] = tile_row;",
         "fixed->first_tile_row[scale] = 0;", False),
-    "the results do not come back": (
-        "vif", VIF,
-        "hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);",
-        "TRUE;", False),
 }
 
 
-def sums_mutants(metric, source):
+def sums_mutants(metric, source, result_bytes):
     """Those of metrics that only sum up planes, and keep nothing else on the device."""
     return {
-        "totals are not cleared": (
-            metric, source, "!hv_hip_fill(m->hip, slot->totals, 0, SUMS_BYTES, staged->stream, error)",
-            "FALSE", False),
-        "there is no room for totals": (
-            metric, source, "hv_arena_device(m->arena, SUMS_BYTES,", "hv_arena_device(m->arena, 4,",
-            False),
+        "totals are not cleared": dropped_member(metric, source, ".adds = TRUE,"),
+        "there is no room for totals": (metric, source, f"{result_bytes}}};", "4};", False),
         "totals are a host pointer": (
-            metric, source, "hv_pointer(slot->totals +", "hv_pointer((uintptr_t)slot->result +",
-            False),
+            metric, source, "hv_pointer(m->gpu.result[slot].device +",
+            "hv_pointer((uintptr_t)m->gpu.result[slot].host +", False),
         "a launch that fails does not end the pair": (
-            metric, source, ", error)) return FALSE; return hv_hip_download",
-            ", error)) continue; return hv_hip_download", False),
-        "the results do not come back": (
-            metric, source,
-            "hv_hip_download(m->hip, slot->result, slot->totals, SUMS_BYTES, staged->stream, error);",
-            "TRUE;", False),
-        "its memory is not released": dropped(metric, source, "hv_arena_free(m->arena);"),
-        "a failed instance is not destroyed": dropped(metric, source, "destroy(m);", True),
+            metric, source, ", error)) return FALSE; return TRUE;", ", error)) continue; return TRUE;",
+            False),
     }
 
 
 MOTION_MUTANTS = {
     "the buffer struct holds a host pointer": (
-        "motion", MOTION, ".sum = hv_device_pointer(slot->sum)", ".sum = (void *)slot->result",
-        False),
+        "motion", MOTION, ".sum = hv_device_pointer(m->gpu.result[i].device)",
+        ".sum = m->gpu.result[i].host", False),
     "the pointers of a launch are exchanged": (
-        "motion", MOTION, "{hv_pointer(slot->buffers), hv_pointer(m->fixed_copy),",
-        "{hv_pointer(m->fixed_copy), hv_pointer(slot->buffers),", False),
+        "motion", MOTION, "{hv_pointer(m->buffers[i]), hv_pointer(m->fixed_copy),",
+        "{hv_pointer(m->fixed_copy), hv_pointer(m->buffers[i]),", False),
     "the distorted picture is measured": (
         "motion", MOTION, "staged->plane[0][0].data", "staged->plane[1][0].data", False),
-    "a sum is not cleared": (
-        "motion", MOTION, "hv_hip_fill(m->hip, slot->sum, 0, sizeof *slot->result, "
-        "staged->stream, error)", "TRUE", False),
+    "a sum is not cleared": dropped_member("motion", MOTION, ".adds = TRUE,"),
     "a plane is written over too soon": (
         "motion", MOTION, "m->n_planes = 2 * m->distance;", "m->n_planes = 2 * m->distance - 1;",
         False),
     "nothing waits for the earlier frame": (
-        "motion", MOTION, "hv_hip_stream_wait_event(m->hip, staged->stream, "
+        "motion", MOTION, "hv_hip_stream_wait_event(m->gpu.hip, staged->stream, "
         "m->written[earlier], error)", "TRUE", False),
     "the end of a kernel is not marked": (
-        "motion", MOTION, "hv_hip_event_record(m->hip, m->written[m->frames % m->n_planes], "
-        "staged->stream, error)", "TRUE", False),
+        "motion", MOTION, "hv_hip_event_record(m->gpu.hip, m->written[plane], staged->stream, error)",
+        "TRUE", False),
     "its events are not released": dropped(
         "motion", ARENA, "hv_hip_event_free(arena->hip, g_ptr_array_index(arena->events, i));"),
-    "its memory is not released": dropped("motion", MOTION, "hv_arena_free(m->arena);"),
-    "a failed instance is not destroyed": dropped("motion", MOTION, "destroy(m);", True),
 }
 
 PSNR_MUTANTS = {
-    **sums_mutants("psnr", PSNR),
+    **sums_mutants("psnr", PSNR, "HV_MAX_PLANES * sizeof(uint64_t)"),
     "the reference is compared with itself": (
         "psnr", PSNR, "hv_pointer(d->data)", "hv_pointer(r->data)", False),
     "all planes share a total": (
-        "psnr", PSNR, "slot->totals + i * sizeof(uint64_t)", "slot->totals", False),
+        "psnr", PSNR, "result[slot].device + i * sizeof(uint64_t)", "result[slot].device", False),
     "chroma is compared with luma": (
         "psnr", PSNR, "&staged->plane[1][i]", "&staged->plane[1][0]", False),
     "pitch and shift are exchanged": (
@@ -176,7 +159,7 @@ PSNR_MUTANTS = {
 }
 
 MOMENT_MUTANTS = {
-    **sums_mutants("float_moment", MOMENT),
+    **sums_mutants("float_moment", MOMENT, "HV_MOMENT_PICTURES * sizeof(HvMomentSums)"),
     "the reference is measured twice": (
         "float_moment", MOMENT, "&staged->plane[picture][0]", "&staged->plane[0][0]", False),
     "a row of tiles is left out": (
@@ -185,13 +168,9 @@ MOMENT_MUTANTS = {
 }
 
 SSIM_MUTANTS = {
-    "totals are not cleared": (
-        "float_ssim", SSIM,
-        "!hv_hip_fill(m->hip, slot->totals, 0, sums_bytes(m), staged->stream, error)", "FALSE",
-        False),
+    "totals are not cleared": dropped_member("float_ssim", SSIM, ".adds = TRUE,"),
     "there is no room for totals": (
-        "float_ssim", SSIM, "hv_arena_device(m->arena, sums_bytes(m),",
-        "hv_arena_device(m->arena, 4,", False),
+        "float_ssim", SSIM, "m->plan.scales * sizeof(HvSsimSums)}", "4}", False),
     "the reference is compared with itself": (
         "float_ssim", SSIM, "hv_pointer(d->data)", "hv_pointer(r->data)", False),
     "pitch and shift are exchanged": (
@@ -203,18 +182,28 @@ SSIM_MUTANTS = {
     "a launch that fails does not end the pair": (
         "float_ssim", SSIM, "!launch_windows(m, slot, staged, scale, error)) return FALSE;",
         "!launch_windows(m, slot, staged, scale, error)) continue;", False),
-    "the results do not come back": (
-        "float_ssim", SSIM,
-        "hv_hip_download(m->hip, slot->result, slot->totals, sums_bytes(m), staged->stream, "
-        "error);", "TRUE;", False),
-    "its memory is not released": dropped("float_ssim", SSIM, "hv_arena_free(m->arena);"),
-    "a failed instance is not destroyed": dropped("float_ssim", SSIM, "destroy(m);", True),
 }
 
 # What all metrics stand on.
 HIP_MUTANTS = {
     "what stays on the device is copied to memory that was not allocated": dropped(
         "adm", ARENA, "if (!hv_arena_device(arena, bytes, out, error)) return FALSE;"),
+    "a metric's memory is not released": dropped(
+        "adm", METRIC, "hv_arena_free(gpu_of(metric)->arena);"),
+    "a failed metric is not freed": dropped("adm", METRIC, "hv_hip_metric_destroy(metric);"),
+    "half of a result is cleared": (
+        "vif", METRIC, "0, gpu->result_bytes, staged->stream, error)",
+        "0, gpu->result_bytes / 2, staged->stream, error)", False),
+    "a result that cannot be cleared does not end the pair": (
+        "vif", METRIC, "staged->stream, error)) return FALSE;",
+        "staged->stream, error)) (void)0;", False),
+    "the results do not come back": (
+        "adm", METRIC,
+        "hv_hip_download(gpu->hip, result->host, result->device, gpu->result_bytes, "
+        "staged->stream, error);", "TRUE;", False),
+    "half of the results comes back": (
+        "adm", METRIC, "result->device, gpu->result_bytes,",
+        "result->device, gpu->result_bytes / 2,", False),
     "nothing waits for the results": (
         "adm", STAGING, "return hv_hip_event_wait(staging->hip, staging->slot[slot].end, error);",
         "return TRUE;", False),
