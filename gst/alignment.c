@@ -65,7 +65,7 @@ gst_hip_vmaf_alignment_reset (GstHipVmafAlignment * self)
   self->follows = TRUE;
   self->decided = self->has_news = FALSE;
   self->offset = self->assumed;
-  self->left = FALSE;
+  self->left = self->looking = self->lost = FALSE;
   self->usual = 0;
   self->steady = 0;
 }
@@ -124,9 +124,9 @@ gst_hip_vmaf_alignment_follows_frames (const GstHipVmafAlignment * self)
 }
 
 gboolean
-gst_hip_vmaf_alignment_is_decided (const GstHipVmafAlignment * self)
+gst_hip_vmaf_alignment_is_looking (const GstHipVmafAlignment * self)
 {
-  return self->decided;
+  return !self->decided || (self->looking && !self->lost);
 }
 
 gboolean

@@ -78,8 +78,9 @@ gboolean gst_hip_vmaf_alignment_news (GstHipVmafAlignment * alignment,
 gboolean gst_hip_vmaf_alignment_follows_frames (const GstHipVmafAlignment *
     alignment);
 
-/* Whether there is an offset, found or assumed. */
-gboolean gst_hip_vmaf_alignment_is_decided (const GstHipVmafAlignment *
+/* Whether it waits for frames to tell what the offset is, at the start or at a jump. As of the last
+ * call of next(). */
+gboolean gst_hip_vmaf_alignment_is_looking (const GstHipVmafAlignment *
     alignment);
 
 /* Whether the limit kept it from looking as far as max_offset, ever. */

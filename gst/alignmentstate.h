@@ -67,6 +67,8 @@ struct _GstHipVmafAlignment
   gfloat usual;                 /* distance of frames that match, running mean; 0 if unknown */
   guint64 last_seq, newest_seq; /* of the reference frame shown last, and of the latest one ever;
                                    0 if none was */
+  gboolean looking;             /* the first frame that waits is not what was expected */
+  gboolean lost;                /* nor was the last one, and nothing else was found for it */
 
   gint64 told;                  /* the offset that was told last */
   gboolean left;                /* whether it was left since */

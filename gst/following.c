@@ -311,6 +311,7 @@ gst_hip_vmaf_alignment_follow (GstHipVmafAlignment * self, Distorted * head,
   at = step == 0 ? expected (self, head)
       : gst_hip_vmaf_alignment_nearest (self, head->time - self->offset);
   aligned->time = head->time - self->offset;
+  self->lost = at < 0;
   if (at >= 0) {
     gfloat apart = gst_hip_vmaf_alignment_distance (self, head, at);
 
@@ -349,6 +350,7 @@ gst_hip_vmaf_alignment_can_follow (GstHipVmafAlignment * self)
   Distorted *head = distorted_at (self, 0);
   gint64 last, newest;
 
+  self->looking = FALSE;
   if (n_distorted (self) <= ahead && !self->ended[GST_HIP_VMAF_DISTORTED])
     return FALSE;
   if (self->ended[GST_HIP_VMAF_REFERENCE])
@@ -360,7 +362,9 @@ gst_hip_vmaf_alignment_can_follow (GstHipVmafAlignment * self)
   newest = reference_at (self, n - 1)->time;
   if (newest < last - self->offset + MARGIN * self->step)
     return FALSE;
-  return newest >= last + self->max_offset || is_as_expected (self, head)
-      || gst_hip_vmaf_alignment_references_from (self,
-      head->time - self->offset) >= self->limit;
+  self->looking = newest < last + self->max_offset
+      && !is_as_expected (self, head)
+      && gst_hip_vmaf_alignment_references_from (self,
+      head->time - self->offset) < self->limit;
+  return !self->looking;
 }

@@ -187,7 +187,7 @@ limit_aligner (GstHipVmaf * self, const GstHipVmafFormat * format)
 static void
 note_search (GstHipVmaf * self, GstHipVmafSide side)
 {
-  if (gst_hip_vmaf_alignment_is_decided (self->aligner))
+  if (!gst_hip_vmaf_alignment_is_looking (self->aligner))
     return;
   if (side == GST_HIP_VMAF_DISTORTED && self->reference_came)
     gst_hip_vmaf_watch_note_search (self);

@@ -439,6 +439,33 @@ GST_START_TEST (test_no_alarm)
 
 GST_END_TEST;
 
+/* Nor is looking for what became of it, when it jumps; frames that cannot find partners are. */
+GST_START_TEST (test_no_alarm_at_jump)
+{
+  Rig *rig = live_rig ();
+
+  g_object_set (rig->element, "timeout", GST_SECOND, "max-offset",
+      1400 * GST_MSECOND, NULL);
+  rig_start_streams (rig, CAPS);
+  for (guint i = 0; i < CLIP; i++) {
+    gboolean after = i >= 80;
+
+    push_clip (&rig->ref, i, i, 1);
+    push_clip (&rig->dist, after && __i__ ? i + 250 : i,
+        after ? (gint) i - 20 : (gint) i, 1);
+    g_usleep (40000);
+  }
+  fail_unless_equals_int (count_unpaired (rig), __i__);
+  rig_play (rig, "", "");
+  expect_alignment (rig, 0, "found", 0);
+  if (__i__ == 0)
+    expect_alignment (rig, 1, "jump", 20);
+  expect_frames (rig);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* What says nothing is paired as `offset` says. */
 GST_START_TEST (test_assumed)
 {
@@ -701,6 +728,7 @@ aligning_suite (void)
   tcase_add_test (tests, test_live);
   tcase_add_test (tests, test_live_late_join);
   tcase_add_loop_test (tests, test_no_alarm, 0, 2);
+  tcase_add_loop_test (tests, test_no_alarm_at_jump, 0, 2);
   tcase_add_test (tests, test_assumed);
   tcase_add_loop_test (tests, test_limit, 0, 2);
   tcase_add_loop_test (tests, test_no_room, 0, 6);
