@@ -280,8 +280,8 @@ confidence (GstHipVmafAlignment * self)
   return other > 0 && other < FAR ? 1 - here / other : 0;
 }
 
-/* A change is told when it has lasted: a frame that is shown twice in the place of the next one
- * changes nothing. */
+/* A change is told when it has lasted, and will: a frame that is shown twice in the place of the next
+ * one changes nothing. */
 static void
 note_steadiness (GstHipVmafAlignment * self, gboolean changed, gint64 time)
 {
@@ -291,10 +291,14 @@ note_steadiness (GstHipVmafAlignment * self, gboolean changed, gint64 time)
   self->left |= changed;
   if (self->steady < STEADY)
     return;
-  if (self->left && away * 4 >= self->step * 3)
-    gst_hip_vmaf_alignment_tell (self, GST_HIP_VMAF_ALIGNMENT_JUMPED,
-        confidence (self), time);
-  else if (away >= DRIFT * self->step)
+  if (self->left && away * 4 >= self->step * 3) {
+    gdouble sure = confidence (self);
+
+    if (sure <= 0)
+      return;
+    gst_hip_vmaf_alignment_tell (self, GST_HIP_VMAF_ALIGNMENT_JUMPED, sure,
+        time);
+  } else if (away >= DRIFT * self->step)
     gst_hip_vmaf_alignment_tell (self, GST_HIP_VMAF_ALIGNMENT_DRIFTED,
         confidence (self), time);
   self->left = FALSE;

@@ -140,6 +140,7 @@ typedef struct
 {
   gint64 time;                  /* ns */
   gint moment;                  /* that it shows */
+  gint scene;                   /* and of which; or -1: of the one that is running */
 } Shown;
 
 typedef struct
@@ -179,7 +180,7 @@ sim_free (Sim * sim)
 static void
 show_at (GArray * stream, gint64 time, gint moment)
 {
-  Shown shown = { time, moment };
+  Shown shown = { time, moment, -1 };
 
   g_array_append_val (stream, shown);
 }
@@ -227,9 +228,11 @@ sim_run (Sim * sim)
         || (r < sim->ref->len && ref->time <= dist->time + sim->ahead);
     GstHipVmafSide side = is_ref ? GST_HIP_VMAF_REFERENCE
         : GST_HIP_VMAF_DISTORTED;
+    const Shown *shown;
 
-    print_of (&print, sim->scene, is_ref ? ref->moment : dist->moment,
-        sim->noise, is_ref ? r : 0x10000000 + d, is_ref);
+    shown = is_ref ? ref : dist;
+    print_of (&print, shown->scene >= 0 ? (Scene) shown->scene : sim->scene,
+        shown->moment, sim->noise, is_ref ? r : 0x10000000 + d, is_ref);
     gst_hip_vmaf_alignment_add (alignment, side, is_ref ? ref->time
         : dist->time, &print);
     r += is_ref;
@@ -395,6 +398,25 @@ GST_START_TEST (test_fault)
 
 GST_END_TEST;
 
+/* What is late for as long as a change takes to be told, and then no longer, is none. */
+GST_START_TEST (test_excursion)
+{
+  Sim *sim = sim_new (MOVING, NOISY);
+
+  show (sim->ref, 0, 300);
+  show (sim->dist, 0, 150);
+  hold (sim->dist, 149, 5);
+  show (sim->dist, 150, 10);
+  show (sim->dist, 165, 100);
+  sim_run (sim);
+  fail_unless_equals_int (wrong_frames (sim), 0);
+  fail_unless_equals_int (repeated_frames (sim), 5);
+  fail_unless_equals_int (sim->news->len, 1);
+  sim_free (sim);
+}
+
+GST_END_TEST;
+
 /* A frame is missing, and the times say so. */
 GST_START_TEST (test_hole)
 {
@@ -529,6 +551,34 @@ GST_START_TEST (test_says_nothing)
 
 GST_END_TEST;
 
+/* After a scene that did, the offset that was found in it stays. */
+GST_START_TEST (test_keeps_the_last)
+{
+  static const Scene scenes[] = { BLACK, STILL, STROBE, WHEEL };
+  const guint late = 8, said = 150, silent = 3000;
+  Scene scene = scenes[__i__ / 4];
+  Sim *sim = sim_new (MOVING, __i__ % 4);
+
+  for (guint i = 0; i < 2 * said + silent; i++) {
+    gboolean quiet = i >= said && i < said + silent;
+
+    show_at (sim->ref, i * PERIOD, i);
+    show_at (sim->dist, (i + late) * PERIOD, i);
+    if (quiet) {
+      g_array_index (sim->ref, Shown, i).scene = scene;
+      g_array_index (sim->dist, Shown, i).scene = scene;
+    }
+  }
+  sim_run (sim);
+  fail_unless_equals_int (sim->news->len, 1);
+  fail_unless_equals_int (news_at (sim, 0)->frames, late);
+  fail_unless_equals_int (wrong_frames (sim), 0);
+  fail_unless_equals_int (repeated_frames (sim), 0);
+  sim_free (sim);
+}
+
+GST_END_TEST;
+
 static Suite *
 following_suite (void)
 {
@@ -539,10 +589,12 @@ following_suite (void)
   tcase_add_test (tests, test_offsets);
   tcase_add_test (tests, test_ahead);
   tcase_add_loop_test (tests, test_fault, 0, G_N_ELEMENTS (faults));
+  tcase_add_test (tests, test_excursion);
   tcase_add_test (tests, test_hole);
   tcase_add_loop_test (tests, test_rates, 0, G_N_ELEMENTS (rates));
   tcase_add_test (tests, test_variable_rate);
   tcase_add_loop_test (tests, test_says_nothing, 0, 16);
+  tcase_add_loop_test (tests, test_keeps_the_last, 0, 16);
   return suite;
 }
 
