@@ -1,15 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures speed and peak memory, and the ratio to libvmaf's vmaf tool where that is on PATH.
+"""Measures speed, one frame's latency and peak memory, and the ratios to libvmaf's.
 
-  bench.py HVBENCH [--feature NAME | --model NAME] [--runs N] [--frames N] [--threads N,N] [--only 1080p8]
+  bench.py HVBENCH [LIBVMAFBENCH] [--feature NAME | --model NAME] [--runs N] [--frames N]
+           [--threads N,N] [--only 1080p8] [--how memory,latency,files] [--level v3]
 
-Both programs are timed as whole processes that read the same raw clips from memory-backed files,
-turn about, and the medians are compared. `read` is the share of that time that merely reading the
-two clips takes. Set HIPVMAF_CPU_LEVEL to compare processor levels.
+memory   the clips are in memory and both programs are warm before the clock starts
+latency  the same, one pair at a time: from handing it over to its score
+files    whole processes that read raw clips from memory-backed files, and their peak memory;
+         libvmaf's vmaf tool must be on PATH. `reading` is what merely reading the two clips takes
+
+Programs run turn about; figures are medians, ratios the medians of each turn's. The rival of memory
+and latency is LIBVMAFBENCH, which is built where libvmaf is installed. --level limits both programs
+to a processor level. Prints a table as Markdown has them.
 """
 import argparse
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -23,19 +30,33 @@ CLIPS = {
     "2160p8": (3840, 2160, 8, 24),
     "2160p10": (3840, 2160, 10, 24),
 }
+# What libvmaf must not use, so that it has no more than the level: bits of its --cpumask.
+CPUMASKS = {"baseline": 0x3e, "v3": 0x30}
 
 
-def timed(command):
-    """Seconds and peak MiB of one run, and what it printed."""
+def run(command, environment):
+    """What one run printed, its seconds and its peak MiB."""
     start = time.monotonic()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             env={**os.environ, **environment})
     output = child.stdout.read().decode()
     # The peak is the kernel's figure for this child alone; it starts at this script's own few MiB.
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{output}")
-    return time.monotonic() - start, usage.ru_maxrss / 1024, output
+    return output, time.monotonic() - start, usage.ru_maxrss / 1024
+
+
+def milliseconds(how, done, frames):
+    """A frame's, of a run."""
+    output, seconds, _ = done
+    if how == "files":
+        return seconds * 1000 / frames
+    if how == "latency":
+        return float(re.search(r"latency_ms=(\S+)", output).group(1))
+    measured, taken = re.search(r"frames=(\d+) seconds=(\S+)", output).groups()
+    return float(taken) * 1000 / int(measured)
 
 
 def read_seconds(paths):
@@ -52,39 +73,85 @@ def read_seconds(paths):
     return best
 
 
-def commands(options, clip, paths, threads):
+def commands(options, how, clip, paths, threads):
+    """Who measures, by which command and with what in its environment."""
     width, height, bits, _ = clip
     measured = [options.feature, options.model] if options.model else [options.feature]
-    yield "hipvmaf", [options.hvbench, "measure", *paths, str(width), str(height), str(bits),
-                      str(threads), *measured]
+    rest = [*paths, str(width), str(height), str(bits), str(threads), *measured]
+    level, mask = options.level, str(CPUMASKS.get(options.level, 0))
+    yield "hipvmaf", [options.hvbench, "measure" if how == "files" else how, *rest], (
+        {"HIPVMAF_CPU_LEVEL": level} if level else {})
     vmaf = shutil.which("vmaf")
-    if vmaf:
+    if how == "files" and vmaf:
         yield "libvmaf", [vmaf, "--reference", paths[0], "--distorted", paths[1],
                           "--width", str(width), "--height", str(height),
                           "--pixel_format", "420", "--bitdepth", str(bits),
                           *(["--model", f"version={options.model}"] if options.model else
                             ["--no_prediction", "--feature", options.feature]),
-                          "--threads", str(threads), "--output", os.devnull, "--quiet"]
+                          "--threads", str(threads), "--cpumask", mask,
+                          "--output", os.devnull, "--quiet"], {}
+    if how != "files" and options.libvmafbench:
+        yield "libvmaf", [options.libvmafbench, how, *rest], {"LIBVMAF_CPUMASK": mask}
+
+
+class Comparison:
+    """One way of measuring one clip with so many threads: the runs of each program, turn about."""
+
+    def __init__(self, options, how, clip, paths, frames, threads):
+        self.each, self.peak = {}, {}
+        for _ in range(options.runs):
+            for who, command, environment in commands(options, how, clip, paths, threads):
+                done = run(command, environment)
+                self.each.setdefault(who, []).append(milliseconds(how, done, frames))
+                self.peak.setdefault(who, []).append(done[2])
+
+    def time(self, who):
+        return statistics.median(self.each[who]) if who in self.each else None
+
+    def memory(self, who):
+        return statistics.median(self.peak[who]) if who in self.peak else None
+
+    def speed(self):
+        """How many times libvmaf's: the median of each turn's."""
+        if "libvmaf" not in self.each:
+            return None
+        return statistics.median(theirs / ours for ours, theirs in
+                                 zip(self.each["hipvmaf"], self.each["libvmaf"]))
+
+
+COLUMNS = {
+    "memory": ["ms", "libvmaf's", "speed"],
+    "latency": ["latency", "libvmaf's", "of one thread's"],
+    "files": ["whole process", "libvmaf's", "speed", "reading", "MiB", "libvmaf's"],
+}
+
+
+def cells(how, done, alone, read_ms):
+    """The figures of COLUMNS. `alone` is the time of one thread."""
+    times = [done.time("hipvmaf"), done.time("libvmaf")]
+    if how == "memory":
+        return [*times, done.speed()]
+    if how == "latency":
+        return [*times, times[0] / alone if alone else None]
+    return [*times, done.speed(), read_ms, done.memory("hipvmaf"), done.memory("libvmaf")]
+
+
+def print_row(row):
+    print(f"| {' | '.join(row)} |", flush=True)
 
 
 def compare(options, name, clip, paths, frames):
     read_ms = read_seconds(paths) * 1000 / frames
+    alone = {}
     for threads in options.threads:
-        runs = {}
-        for _ in range(options.runs):
-            for who, command in commands(options, clip, paths, threads):
-                runs.setdefault(who, []).append(timed(command))
-        medians = {}
-        for who, results in runs.items():
-            seconds = statistics.median(r[0] for r in results)
-            memory = statistics.median(r[1] for r in results)
-            medians[who] = (seconds, memory)
-            print(f"{name:8} {threads:7}  {who:8} {frames / seconds:7.1f} "
-                  f"{seconds * 1000 / frames:9.2f} {read_ms:6.2f} {memory:9.1f}", flush=True)
-        if "libvmaf" in medians:
-            ours, theirs = medians["hipvmaf"], medians["libvmaf"]
-            print(f"{'':17} speed {theirs[0] / ours[0]:.2f} of libvmaf's, "
-                  f"memory {ours[1] / theirs[1]:.2f} of libvmaf's", flush=True)
+        row = [options.model or options.feature, name, str(threads)]
+        for how in options.how:
+            done = Comparison(options, how, clip, paths, frames, threads)
+            if threads == 1:
+                alone[how] = done.time("hipvmaf")
+            found = cells(how, done, alone.get(how), read_ms)
+            row += ["-" if figure is None else f"{figure:.2f}" for figure in found]
+        print_row(row)
 
 
 def roomy_folder(needed):
@@ -98,6 +165,7 @@ def roomy_folder(needed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("hvbench")
+    parser.add_argument("libvmafbench", nargs="?")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--feature", default="adm")
     what.add_argument("--model", help="measure what this built-in model needs, and predict")
@@ -106,14 +174,20 @@ def main():
     parser.add_argument("--threads", default="1,2",
                         type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--only", choices=CLIPS)
+    parser.add_argument("--how", default="memory,latency,files", type=lambda text: text.split(","))
+    parser.add_argument("--level", help="the processor level, libvmaf's too: baseline, v3, v4, vnni")
     options = parser.parse_args()
     if options.model:
         options.feature = ""
 
-    if not shutil.which("vmaf"):
-        print("libvmaf's vmaf tool is not on PATH: no comparison")
-    print(f"{options.model or options.feature}, medians of {options.runs} runs of whole processes")
-    print(f"{'clip':8} {'threads':>7}  {'':8} {'fps':>7} {'ms/frame':>9} {'read':>6} {'peak MiB':>9}")
+    if not options.libvmafbench and options.how != ["files"]:
+        print("libvmaf's library is not installed: nothing to compare with from memory")
+    if not shutil.which("vmaf") and "files" in options.how:
+        print("libvmaf's vmaf tool is not on PATH: nothing to compare with from files")
+    print(f"Medians of {options.runs} runs, milliseconds a frame")
+    header = ["what", "picture", "threads"] + [name for how in options.how for name in COLUMNS[how]]
+    print_row(header)
+    print_row(["---"] * len(header))
     for name, clip in CLIPS.items():
         if options.only and name != options.only:
             continue

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The benchmark's two halves: "make" writes a pair of raw clips, "measure" reads such a pair as
- * libvmaf's vmaf tool does and measures it with the meter, so that whole processes compare. */
+ * What the benchmark measures with: "make" writes a pair of raw clips; "measure" reads such a pair
+ * as libvmaf's vmaf tool does and measures it with the meter, so that whole processes compare;
+ * "memory" has the clips in memory before its clock starts, and "latency" hands over a pair only
+ * when the one before is scored, as libvmafbench does. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,10 +22,12 @@
 /* Pairs in flight: one being measured, one waiting; a third is being read. */
 #define DEPTH   2
 #define N_SLOTS (DEPTH + 1)
+/* Pairs measured before the clock starts, where start-up does not count. */
+#define WARM_UP 2
 
 typedef struct Bench Bench;
 
-/* The memory of one pair; the owner of a pair on its way through the meter. */
+/* The memory of one pair that is read; the owner of a pair on its way through the meter. */
 typedef struct Slot {
     Bench *bench;
     uint8_t *reference, *distorted;
@@ -32,7 +36,8 @@ typedef struct Slot {
 
 struct Bench {
     HvFormat format;
-    FILE *reference, *distorted;
+    FILE *reference, *distorted;           /* from files */
+    char *reference_clip, *distorted_clip; /* from memory */
     HvMeter *meter;
     HvModels *models;
     HvPredictor *predictor;
@@ -146,6 +151,8 @@ static void on_pictures_done(gpointer owner)
 {
     Slot *slot = owner;
 
+    if (!slot)
+        return;
     hv_lock(&slot->bench->lock);
     slot->busy = FALSE;
     hv_cond_broadcast(&slot->bench->freed);
@@ -197,10 +204,22 @@ static HvPicture picture_of(const HvFormat *format, const uint8_t *data)
     return picture;
 }
 
-static unsigned measure_all(Bench *bench)
+/* What a way of measuring found. */
+typedef struct Timing {
+    unsigned frames;
+    double seconds;
+    double latency; /* seconds, or 0 */
+} Timing;
+
+static double seconds_since(gint64 start)
+{
+    return (double)(g_get_monotonic_time() - start) / 1e6;
+}
+
+static void measure_files(Bench *bench, Timing *timing)
 {
     size_t bytes = picture_bytes(&bench->format);
-    unsigned frames = 0;
+    gint64 start = g_get_monotonic_time();
 
     for (;;) {
         Slot *slot = take_slot(bench);
@@ -212,10 +231,60 @@ static unsigned measure_all(Bench *bench)
         pair.reference = picture_of(&bench->format, slot->reference);
         pair.distorted = picture_of(&bench->format, slot->distorted);
         hv_meter_submit(bench->meter, &pair);
-        frames++;
+        timing->frames++;
     }
     hv_meter_drain(bench->meter, TRUE, -1);
-    return frames;
+    timing->seconds = seconds_since(start);
+}
+
+static void submit_from_memory(Bench *bench, unsigned n)
+{
+    size_t at = n * picture_bytes(&bench->format);
+    HvPair pair = {
+        .reference = picture_of(&bench->format, (const uint8_t *)bench->reference_clip + at),
+        .distorted = picture_of(&bench->format, (const uint8_t *)bench->distorted_clip + at),
+    };
+    hv_meter_submit(bench->meter, &pair);
+}
+
+static void measure_memory(Bench *bench, unsigned frames, Timing *timing)
+{
+    gint64 start;
+
+    for (unsigned n = 0; n < WARM_UP; n++)
+        submit_from_memory(bench, n);
+    hv_meter_drain(bench->meter, FALSE, -1);
+    start = g_get_monotonic_time();
+    for (unsigned n = WARM_UP; n < frames; n++)
+        submit_from_memory(bench, n);
+    hv_meter_drain(bench->meter, TRUE, -1);
+    timing->seconds = seconds_since(start);
+    timing->frames = frames - WARM_UP;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A drained meter has scored what can be scored: all but what waits for the next picture. */
+static void measure_latency(Bench *bench, unsigned frames, Timing *timing)
+{
+    double *each = g_new(double, frames);
+
+    for (unsigned n = 0; n < frames; n++) {
+        gint64 start = g_get_monotonic_time();
+        submit_from_memory(bench, n);
+        hv_meter_drain(bench->meter, FALSE, -1);
+        each[n] = seconds_since(start);
+        timing->seconds += n < WARM_UP ? 0 : each[n];
+    }
+    hv_meter_drain(bench->meter, TRUE, -1);
+    timing->frames = frames - WARM_UP;
+    qsort(each + WARM_UP, timing->frames, sizeof *each, by_value);
+    timing->latency = each[WARM_UP + timing->frames / 2];
+    g_free(each);
 }
 
 /* The meter, and what predicts from its scores. */
@@ -249,11 +318,8 @@ static gboolean make_meter(Bench *bench, const char *features, const char *model
     return bench->predictor != NULL;
 }
 
-static gboolean bench_open(Bench *bench, const char *reference, const char *distorted,
-                           const char *features, const char *model, unsigned threads)
+static gboolean open_files(Bench *bench, const char *reference, const char *distorted)
 {
-    GError *error = NULL;
-
     bench->reference = fopen(reference, "rb");
     bench->distorted = fopen(distorted, "rb");
     if (!bench->reference || !bench->distorted) {
@@ -265,17 +331,32 @@ static gboolean bench_open(Bench *bench, const char *reference, const char *dist
     for (unsigned i = 0; i < N_SLOTS; i++)
         bench->slot[i] = (Slot){bench, g_malloc(picture_bytes(&bench->format)),
                                 g_malloc(picture_bytes(&bench->format)), FALSE};
-    bench->pool = hv_pool_new();
-    if (make_meter(bench, features, model, threads, &error))
-        return TRUE;
-    fprintf(stderr, "hvbench: %s\n", error->message);
-    g_clear_error(&error);
-    return FALSE;
+    return TRUE;
+}
+
+/* How many pairs the two clips hold; 0 where they cannot be used. */
+static unsigned load_clips(Bench *bench, const char *reference, const char *distorted)
+{
+    gsize reference_size, distorted_size;
+    GError *error = NULL;
+
+    if (!g_file_get_contents(reference, &bench->reference_clip, &reference_size, &error) ||
+        !g_file_get_contents(distorted, &bench->distorted_clip, &distorted_size, &error)) {
+        fprintf(stderr, "hvbench: %s\n", error->message);
+        g_clear_error(&error);
+        return 0;
+    }
+    gsize frames = MIN(reference_size, distorted_size) / picture_bytes(&bench->format);
+    if (frames > WARM_UP)
+        return (unsigned)frames;
+    fprintf(stderr, "hvbench: there must be more than %d frames\n", WARM_UP);
+    return 0;
 }
 
 static void bench_close(Bench *bench)
 {
-    hv_meter_free(bench->meter, -1);
+    if (bench->meter)
+        hv_meter_free(bench->meter, -1);
     hv_predictor_free(bench->predictor);
     hv_models_unref(bench->models);
     g_free(bench->model_scores);
@@ -284,42 +365,78 @@ static void bench_close(Bench *bench)
         g_free(bench->slot[i].reference);
         g_free(bench->slot[i].distorted);
     }
-    fclose(bench->reference);
-    fclose(bench->distorted);
+    g_free(bench->reference_clip);
+    g_free(bench->distorted_clip);
+    if (bench->reference)
+        fclose(bench->reference);
+    if (bench->distorted)
+        fclose(bench->distorted);
 }
 
-static int measure(const HvFormat *format, const char *reference, const char *distorted,
-                   const char *features, const char *model, unsigned threads)
+static void print_result(const Bench *bench, const Timing *timing)
 {
-    Bench bench = {.format = *format};
-    gint64 start = g_get_monotonic_time();
-    unsigned frames;
-
-    if (!bench_open(&bench, reference, distorted, features, model, threads))
-        return 1;
-    frames = measure_all(&bench);
-    printf("level=%s frames=%u seconds=%.6f", hv_level_name(hv_level()), frames,
-           (double)(g_get_monotonic_time() - start) / 1e6);
-    for (unsigned i = 0; i < hv_pool_size(bench.pool); i++)
-        printf(" %s=%.17g", hv_pool_name(bench.pool, i),
-               hv_pool_value(bench.pool, i, HV_POOL_MEAN));
+    printf("level=%s frames=%u seconds=%.6f", hv_level_name(hv_level()), timing->frames,
+           timing->seconds);
+    if (timing->latency > 0)
+        printf(" latency_ms=%.4f", timing->latency * 1000);
+    for (unsigned i = 0; i < hv_pool_size(bench->pool); i++)
+        printf(" %s=%.17g", hv_pool_name(bench->pool, i),
+               hv_pool_value(bench->pool, i, HV_POOL_MEAN));
     printf("\n");
-    bench_close(&bench);
-    if (bench.failed || !frames) {
+}
+
+static gboolean run(Bench *bench, const char *how, const char *reference, const char *distorted)
+{
+    Timing timing = {0};
+    gboolean files = !strcmp(how, "measure");
+    unsigned frames = files ? 0 : load_clips(bench, reference, distorted);
+
+    if (files ? !open_files(bench, reference, distorted) : !frames)
+        return FALSE;
+    if (files)
+        measure_files(bench, &timing);
+    else if (!strcmp(how, "memory"))
+        measure_memory(bench, frames, &timing);
+    else
+        measure_latency(bench, frames, &timing);
+    print_result(bench, &timing);
+    if (bench->failed || !timing.frames)
         fprintf(stderr, "hvbench: nothing measured, or not everything\n");
-        return 1;
+    return !bench->failed && timing.frames;
+}
+
+static int measure(const char *how, const HvFormat *format, char **clips, unsigned threads,
+                   const char *features, const char *model)
+{
+    Bench bench = {.format = *format, .pool = hv_pool_new()};
+    GError *error = NULL;
+    gboolean good = make_meter(&bench, features, model, threads, &error);
+
+    if (good) {
+        good = run(&bench, how, clips[0], clips[1]);
+    } else {
+        fprintf(stderr, "hvbench: %s\n", error->message);
+        g_clear_error(&error);
     }
-    return 0;
+    bench_close(&bench);
+    return !good;
+}
+
+static gboolean known(const char *how)
+{
+    return !strcmp(how, "make") || !strcmp(how, "measure") || !strcmp(how, "memory") ||
+           !strcmp(how, "latency");
 }
 
 int main(int argc, char **argv)
 {
     HvFormat format = {.n_planes = 3, .chroma_shift_x = 1, .chroma_shift_y = 1};
 
-    if (argc < 8 || (strcmp(argv[1], "make") && strcmp(argv[1], "measure"))) {
+    if (argc < 8 || !known(argv[1])) {
         fprintf(stderr,
                 "usage: hvbench make REF DIST WIDTH HEIGHT BITS FRAMES\n"
-                "       hvbench measure REF DIST WIDTH HEIGHT BITS THREADS FEATURES [MODEL]\n"
+                "       hvbench measure|memory|latency REF DIST WIDTH HEIGHT BITS THREADS FEATURES "
+                "[MODEL]\n"
                 "Clips are raw planar 4:2:0.\n");
         return 2;
     }
@@ -329,6 +446,6 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], "make"))
         return !(make_clip(argv[2], &format, (unsigned)atoi(argv[7]), FALSE) &&
                  make_clip(argv[3], &format, (unsigned)atoi(argv[7]), TRUE));
-    return measure(&format, argv[2], argv[3], argc > 8 ? argv[8] : "adm", argc > 9 ? argv[9] : NULL,
-                   (unsigned)atoi(argv[7]));
+    return measure(argv[1], &format, argv + 2, (unsigned)atoi(argv[7]), argc > 8 ? argv[8] : "adm",
+                   argc > 9 ? argv[9] : NULL);
 }
