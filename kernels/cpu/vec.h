@@ -131,13 +131,16 @@ static inline HvVec hv_mul_add_pairs(HvVec a, HvVec b)
     return _mm512_madd_epi16(a, b);
 }
 
-/* sum + hv_mul_add_pairs(a, b), modulo 2^32. */
+/* sum + hv_mul_add_pairs(a, b), modulo 2^32. Elsewhere than with VNNI, gcc 12 would add several of
+ * them as a tree, for which it has too few registers: the empty statement keeps their order. */
 static inline HvVec hv_add_products(HvVec sum, HvVec a, HvVec b)
 {
 #ifdef __AVX512VNNI__
     return _mm512_dpwssd_epi32(sum, a, b);
 #else
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
+    __asm__("" : "+v"(sum));
+    return sum;
 #endif
 }
 
@@ -258,6 +261,12 @@ static inline HvVec hv_xor(HvVec a, HvVec b)
     return _mm512_xor_si512(a, b);
 }
 
+/* (a & b) | c. */
+static inline HvVec hv_and_or(HvVec a, HvVec b, HvVec c)
+{
+    return _mm512_ternarylogic_epi32(a, b, c, 0xea);
+}
+
 static inline HvVec hv_add_s64(HvVec a, HvVec b)
 {
     return _mm512_add_epi64(a, b);
@@ -346,6 +355,12 @@ static inline HvVecF hv_set_f32(float x)
 static inline HvVecF hv_to_f32(HvVec a)
 {
     return _mm512_cvtepi32_ps(a);
+}
+
+/* Of numbers from 0 to 2^31, the 16 leading bits as they are; those below may differ. */
+static inline HvVecF hv_leading_f32(HvVec a)
+{
+    return _mm512_cvt_roundepi32_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 
 static inline HvVec hv_to_s32(HvVecF a)
@@ -615,10 +630,11 @@ static inline HvVec hv_mul_add_pairs(HvVec a, HvVec b)
     return _mm256_madd_epi16(a, b);
 }
 
-/* sum + hv_mul_add_pairs(a, b), modulo 2^32. */
 static inline HvVec hv_add_products(HvVec sum, HvVec a, HvVec b)
 {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+    __asm__("" : "+x"(sum));
+    return sum;
 }
 
 static inline HvVec hv_unpack_low_s16(HvVec a, HvVec b)
@@ -742,6 +758,11 @@ static inline HvVec hv_xor(HvVec a, HvVec b)
     return _mm256_xor_si256(a, b);
 }
 
+static inline HvVec hv_and_or(HvVec a, HvVec b, HvVec c)
+{
+    return _mm256_or_si256(_mm256_and_si256(a, b), c);
+}
+
 static inline HvVec hv_add_s64(HvVec a, HvVec b)
 {
     return _mm256_add_epi64(a, b);
@@ -824,6 +845,12 @@ static inline HvVecF hv_set_f32(float x)
 static inline HvVecF hv_to_f32(HvVec a)
 {
     return _mm256_cvtepi32_ps(a);
+}
+
+/* The bit after the 16 leading ones is cleared, so that no rounding reaches them. */
+static inline HvVecF hv_leading_f32(HvVec a)
+{
+    return _mm256_cvtepi32_ps(_mm256_andnot_si256(_mm256_srli_epi32(a, 16), a));
 }
 
 static inline HvVec hv_to_s32(HvVecF a)

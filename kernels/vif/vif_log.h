@@ -10,28 +10,33 @@
 
 #ifdef HV_VEC
 
-/* 2048 * log2(1 + r), by its series. */
-static inline HvVecF hv_vif_log_series(HvVecF r)
+/* A logarithm in two parts that are summed apart: 2048 times the first, and the second. */
+typedef struct HvVifLogLanes {
+    HvVec whole, part;
+} HvVifLogLanes;
+
+/* 2048 * log2(1 + r), by its series, rounded to a whole number: in the lowest bits of the mantissa
+ * of 1.5 * 2^23. */
+static inline HvVec hv_vif_log_series(HvVecF r)
 {
     const float series[] = {HV_VIF_LOG_SERIES};
     HvVecF sum = hv_set_f32(series[3]);
     for (int i = 2; i >= 0; i--)
         sum = hv_mul_add_f32(sum, r, hv_set_f32(series[i]));
-    return hv_mul_f32(sum, r);
+    return hv_bits_f32(hv_mul_add_f32(sum, r, hv_set_f32(12582912.0f)));
 }
 
-/* hv_vif_log2_pieces() of each lane. */
-static inline HvVec hv_vif_log2_lanes(HvVec x)
+/* hv_vif_log2_pieces() of each lane, plus HV_VIF_LOG_BIAS in `part`. */
+#define HV_VIF_LOG_BIAS 0x4b400000
+static inline HvVifLogLanes hv_vif_log2_lanes(HvVec x)
 {
-    x = hv_xor(x, hv_and(x, hv_shift_right_u32(x, 16)));
-    HvVec bits = hv_bits_f32(hv_to_f32(x));
+    HvVec bits = hv_bits_f32(hv_leading_f32(x));
     HvVec eighth = hv_shift_right_u32(bits, 20); /* in its lowest three bits */
-    HvVec m = hv_or(hv_and(bits, hv_set_s32(0x007fff00)), hv_set_s32(0x3f800000));
+    HvVec m = hv_and_or(bits, hv_set_s32(0x007fff00), hv_set_s32(0x3f800000));
     HvVecF reciprocal = hv_permute8_f32(hv_vif_log_pieces.reciprocal, eighth);
     HvVecF r = hv_mul_add_f32(hv_f32_of_bits(m), reciprocal, hv_set_f32(-1.0f));
-    HvVec part = hv_add_s32(hv_to_s32(hv_vif_log_series(r)),
-                            hv_permute8_s32(hv_vif_log_pieces.base, eighth));
-    return hv_add_s32(part, hv_and(hv_shift_right_u32(bits, 12), hv_set_s32(~2047)));
+    HvVec base = hv_permute8_s32(hv_vif_log_pieces.base, eighth);
+    return (HvVifLogLanes){hv_shift_right_u32(bits, 23), hv_add_s32(hv_vif_log_series(r), base)};
 }
 
 #endif

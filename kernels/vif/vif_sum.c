@@ -15,10 +15,10 @@ typedef struct Tile {
     int32_t value[HV_VIF_ROWS][2][TILE / 2];
 } Tile;
 
-/* One row of offset halves, filtered: lane l belongs to column 2 * l of `row`. */
-static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pairs)
+/* One row of offset halves, filtered, and `start`: lane l belongs to column 2 * l of `row`. */
+static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pairs, HvVec start)
 {
-    HvVec sum = hv_set_s32(G_MININT32);
+    HvVec sum = start;
     for (int k = 0; k < pairs; k++) {
         HvVec taps = hv_set_pair(f->tap[2 * k], f->tap[2 * k + 1]);
         HvVec pair = hv_load(row + f->first + k * f->step);
@@ -29,15 +29,15 @@ static inline HvVec filter_lanes(const int16_t *row, const HvVifPairs *f, int pa
 
 /* Both parities from the same pairs of samples: the odd columns' taps are one place further. */
 static inline void filter_tile_wide(const int16_t *row, const HvVifPairs *f, int pairs, int columns,
-                                    int32_t (*out)[TILE / 2])
+                                    HvVec start, int32_t (*out)[TILE / 2])
 {
-    HvVec taps[2][HV_VIF_MAX_PAIRS], offset = hv_set_s32(G_MININT32);
+    HvVec taps[2][HV_VIF_MAX_PAIRS];
     for (int k = 0; k < pairs; k++) {
         taps[0][k] = hv_set_pair(f->tap[2 * k], f->tap[2 * k + 1]);
         taps[1][k] = hv_set_pair(k ? f->tap[2 * k - 1] : 0, f->tap[2 * k]);
     }
     for (int j = 0; j < columns; j += 2 * HV_LANES) {
-        HvVec even = offset, odd = offset;
+        HvVec even = start, odd = start;
         for (int k = 0; k < pairs; k++) {
             HvVec pair = hv_load(row + j + f->first + 2 * k);
             even = hv_add_products(even, pair, taps[0][k]);
@@ -49,12 +49,19 @@ static inline void filter_tile_wide(const int16_t *row, const HvVifPairs *f, int
 }
 
 static inline void filter_tile_narrow(const int16_t *row, const HvVifPairs *f, int columns,
-                                      int32_t (*out)[TILE / 2])
+                                      HvVec start, int32_t (*out)[TILE / 2])
 {
     for (int j = 0; j < columns; j += 2 * HV_LANES) {
-        hv_store(out[0] + j / 2, filter_lanes(row + j, f, 2));
-        hv_store(out[1] + j / 2, filter_lanes(row + j + 1, f, 2));
+        hv_store(out[0] + j / 2, filter_lanes(row + j, f, 2, start));
+        hv_store(out[1] + j / 2, filter_lanes(row + j + 1, f, 2, start));
     }
+}
+
+/* The offset of 2^31, and for lower halves half of what they are then cut by. */
+static inline HvVec filter_start(int row)
+{
+    gboolean lower = row > HV_VIF_SQUARE1 && (row - HV_VIF_SQUARE1) % 2;
+    return hv_set_s32(lower ? G_MININT32 + 32768 : G_MININT32);
 }
 
 static void filter_tile(const HvVifBlock *block, int first, int columns, Tile *tile)
@@ -62,14 +69,15 @@ static void filter_tile(const HvVifBlock *block, int first, int columns, Tile *t
     const HvVifPairs *f = &block->filter;
     for (int i = 0; i < HV_VIF_ROWS; i++) {
         const int16_t *row = block->row[i] + first;
+        HvVec start = filter_start(i);
         if (f->pairs == 9)
-            filter_tile_wide(row, f, 9, columns, tile->value[i]);
+            filter_tile_wide(row, f, 9, columns, start, tile->value[i]);
         else if (f->pairs == 5)
-            filter_tile_wide(row, f, 5, columns, tile->value[i]);
+            filter_tile_wide(row, f, 5, columns, start, tile->value[i]);
         else if (f->pairs == 3)
-            filter_tile_wide(row, f, 3, columns, tile->value[i]);
+            filter_tile_wide(row, f, 3, columns, start, tile->value[i]);
         else
-            filter_tile_narrow(row, f, columns, tile->value[i]);
+            filter_tile_narrow(row, f, columns, start, tile->value[i]);
     }
 }
 
@@ -77,8 +85,7 @@ static void filter_tile(const HvVifBlock *block, int first, int columns, Tile *t
 static inline HvVec join_square(const Tile *tile, int i, int parity, int at)
 {
     HvVec upper = hv_load(tile->value[i][parity] + at);
-    HvVec lower = hv_add_s32(hv_load(tile->value[i + 1][parity] + at), hv_set_s32(32768));
-    return hv_add_s32(upper, hv_shift_right_u32(lower, 16));
+    return hv_add_s32(upper, hv_shift_right_u32(hv_load(tile->value[i + 1][parity] + at), 16));
 }
 
 /* (a * b + 2^31) >> 32. */
@@ -179,16 +186,19 @@ static inline void find_information(const HvVifBlock *block, Lanes *sum, Tile *t
 /* What the reference carries, and what the distorted picture keeps of it. */
 static inline void add_logarithms(Lanes *sum, const Tile *tile, int parity, int n)
 {
-    HvVec num = sum->num_log, den = sum->den_log, level = hv_set_s32(2048 * 17);
+    HvVec noise_alone = hv_set_s32(HV_VIF_LOG_BIAS + 2048 * 17), whole_num = hv_zero();
+    HvVec num = sum->num_log, den = sum->den_log, whole_den = hv_zero();
     for (int at = 0; at < n; at += HV_LANES) {
-        HvVec reference = hv_vif_log2_lanes(hv_load(tile->value[REFERENCE][parity] + at));
-        HvVec noise = hv_vif_log2_lanes(hv_load(tile->value[NOISE][parity] + at));
-        HvVec both = hv_vif_log2_lanes(hv_load(tile->value[BOTH][parity] + at));
-        den = hv_add_s32(den, hv_sub_s32(reference, level));
-        num = hv_add_s32(num, hv_sub_s32(both, noise));
+        HvVifLogLanes reference = hv_vif_log2_lanes(hv_load(tile->value[REFERENCE][parity] + at));
+        HvVifLogLanes noise = hv_vif_log2_lanes(hv_load(tile->value[NOISE][parity] + at));
+        HvVifLogLanes both = hv_vif_log2_lanes(hv_load(tile->value[BOTH][parity] + at));
+        whole_den = hv_add_s32(whole_den, reference.whole);
+        den = hv_add_s32(den, hv_sub_s32(reference.part, noise_alone));
+        whole_num = hv_add_s32(whole_num, hv_sub_s32(both.whole, noise.whole));
+        num = hv_add_s32(num, hv_sub_s32(both.part, noise.part));
     }
-    sum->num_log = num;
-    sum->den_log = den;
+    sum->num_log = hv_add_s32(num, hv_shift_left_s32(whole_num, 11));
+    sum->den_log = hv_add_s32(den, hv_shift_left_s32(whole_den, 11));
 }
 
 /* The sum of 32-bit lanes. */
@@ -226,9 +236,9 @@ void HV_HOT(hv_vif_sum_row)(const HvVifBlock *block)
 
 static void halve_row(const int16_t *row, const HvVifPairs *f, int width, uint16_t *out)
 {
-    HvVec round = hv_set_s32(32768);
+    HvVec start = hv_set_s32(G_MININT32 + 32768);
     for (int j = 0; j < width; j += HV_LANES) {
-        HvVec sum = hv_add_s32(filter_lanes(row + 2 * j, f, f->pairs), round);
+        HvVec sum = filter_lanes(row + 2 * j, f, f->pairs, start);
         hv_store_low16(out + j, hv_shift_right_u32(sum, 16));
     }
 }

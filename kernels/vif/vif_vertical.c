@@ -250,6 +250,7 @@ static inline void vertical_8_at(const HvVifBlock *block, const HvVifPairs *f, c
     HvVec less = hv_set_s32((65536 - tap[0]) / 2 * LESS);
     Sum zero = {hv_zero(), hv_zero()}, start = {less, less};
     Sum x = zero, y = zero, xx = start, yy = start, xy = start;
+#pragma GCC unroll 5
     for (int k = 0; k <= half; k += 2) {
         HvVec taps = hv_set_pair(tap[k], k < half ? tap[k + 1] : 0);
         Folded a = k ? fold_rows(rows, half - k, half + k, j) : middle_row(rows, half, j);

@@ -18,7 +18,10 @@ unsigned HV_HOT(vif_log_mismatches)(const uint16_t *table)
             int32_t log[HV_LANES];
             for (uint32_t lane = 0; lane < HV_LANES; lane++)
                 x[lane] = (i + lane / 2) << (shift - 1) | (lane % 2 ? low : 0);
-            hv_store(log, hv_vif_log2_lanes(hv_load(x)));
+            HvVifLogLanes lanes = hv_vif_log2_lanes(hv_load(x));
+            HvVec whole =
+                hv_sub_s32(hv_shift_left_s32(lanes.whole, 11), hv_set_s32(HV_VIF_LOG_BIAS));
+            hv_store(log, hv_add_s32(whole, lanes.part));
             for (int lane = 0; lane < HV_LANES; lane++)
                 bad += log[lane] != hv_vif_log2(table, x[lane]);
         }
