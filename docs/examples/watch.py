@@ -4,9 +4,10 @@
 
   watch.py [--run COMMAND] PIPELINE...        the pipeline as gst-launch-1.0 takes it
 
-Prints a line of JSON for each message of type interval, alert, recovered, unpaired and paired. For all
-but the first, COMMAND runs in a shell with VMAF_ELEMENT, VMAF_TYPE and the message's fields in its
-environment: VMAF_SCORE, VMAF_NAME, VMAF_ALERT_BELOW, VMAF_SILENT, VMAF_DURATION, ...
+Prints a line of JSON for each message of type interval, alignment, alert, recovered, unpaired and
+paired. For all but the first two, COMMAND runs in a shell with VMAF_ELEMENT, VMAF_TYPE and the
+message's fields in its environment: VMAF_SCORE, VMAF_NAME, VMAF_ALERT_BELOW, VMAF_SILENT,
+VMAF_DURATION, ...
 
 Exit status: 0 at the end of the streams, 1 after an error, so that whoever started it starts it again.
 """
@@ -48,7 +49,7 @@ def take(message, command, running):
     if structure is None or structure.get_name() != "VMAF":
         return
     kind = structure.get_string("type")
-    if kind not in TROUBLE + ("interval",):
+    if kind not in TROUBLE + ("interval", "alignment"):
         return
     found = fields(structure)
     print(json.dumps({"element": message.src.get_name(), **found}), flush=True)
