@@ -46,6 +46,7 @@ update_least (GstHipVmafAlignment * self, Distorted * distorted)
   gint64 reach = self->max_offset + self->step;
   guint nth = distorted->compared < self->first_seq ? 0
       : distorted->compared + 1 - self->first_seq;
+  const Reference *nearest = NULL;
 
   for (; nth < n_references (self); nth++) {
     const Reference *reference = reference_at (self, nth);
@@ -59,10 +60,12 @@ update_least (GstHipVmafAlignment * self, Distorted * distorted)
     apart = gst_hip_vmaf_alignment_distance (self, distorted, nth);
     if (apart < distorted->least) {
       distorted->least = apart;
-      distorted->spread = gst_hip_vmaf_fingerprint_spread (&reference->print,
-          &distorted->print);
+      nearest = reference;
     }
   }
+  if (nearest != NULL)
+    distorted->spread = gst_hip_vmaf_fingerprint_spread (&nearest->print,
+        &distorted->print);
 }
 
 static guint
