@@ -34,7 +34,7 @@ typedef struct Run {
 
 static int32_t *cut_row(HvCutter *cutter, int width)
 {
-    int32_t *row = hv_cut(cutter, (width + 2 * HV_ADM_PAD) * sizeof *row);
+    int32_t *row = hv_cut(cutter, hv_row_bytes((width + 2 * HV_ADM_PAD) * sizeof *row));
     return row ? row + HV_ADM_PAD : NULL;
 }
 
@@ -66,7 +66,7 @@ static void cut_bands(HvCutter *cutter, HvMetric *m)
         const HvAdmScale *s = &m->plan.scale[scale];
         HvAdmBlock *above = &m->frame[scale], *below = &m->frame[scale + 1];
         size_t sample = scale == 0 ? sizeof(int16_t) : sizeof(int32_t);
-        size_t stride = ((s->width + HV_ADM_PAD) * sample + 63) & ~(size_t)63;
+        size_t stride = hv_row_bytes((s->width + HV_ADM_PAD) * sample);
         for (int p = 0; p < HV_ADM_PICTURES; p++)
             below->in[p] = above->out[p] = hv_cut(cutter, stride * s->height + 64);
         below->in_stride = above->out_stride = stride;

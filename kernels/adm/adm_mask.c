@@ -5,6 +5,13 @@
 #include "kernels/adm/adm_hot.h"
 #include "kernels/cpu/vec.h"
 
+static void add_three(int32_t *restrict sum, const int32_t *a, const int32_t *b, const int32_t *c,
+                      int n)
+{
+    for (int j = 0; j < n; j++)
+        sum[j] = (int32_t)((uint32_t)a[j] + (uint32_t)b[j] + (uint32_t)c[j]);
+}
+
 /* Adds the shares of the rows above, at and below, by column, and what lies beyond the ends. */
 static void add_rows(const HvAdmBlock *block, int row, int part)
 {
@@ -14,8 +21,7 @@ static void add_rows(const HvAdmBlock *block, int row, int part)
     const int32_t *at = scratch->share[row % 3][part];
     const int32_t *below = scratch->share[hv_adm_mirror(row + 1, s->height) % 3][part];
     int32_t *column = scratch->column[part];
-    for (int j = 0; j < block->columns; j++)
-        column[j] = (int32_t)((uint32_t)above[j] + (uint32_t)at[j] + (uint32_t)below[j]);
+    add_three(column, above, at, below, block->columns);
     if (s->left == 0) {
         column[-1] = column[hv_adm_mirror(-1, s->width)];
         column[s->width] = column[hv_adm_mirror(s->width, s->width)];

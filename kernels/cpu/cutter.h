@@ -20,6 +20,13 @@ static inline void *hv_cut(HvCutter *cutter, size_t bytes)
     return cutter->base ? cutter->base + at : NULL;
 }
 
+/* The bytes that a row takes of at least this many: an odd number of cache lines. Rows a power of
+ * two apart share the few places that the first cache has for them, and drive each other out. */
+static inline size_t hv_row_bytes(size_t bytes)
+{
+    return ((bytes + 63) & ~(size_t)63) | 64;
+}
+
 /* Allocates zeroed memory for what was counted, to be freed with g_free(), and starts over in it.
  * NULL where memory is short. */
 static inline gpointer hv_cutter_allocate(HvCutter *cutter)

@@ -36,7 +36,8 @@ typedef struct Run {
 /* A row with a border on either side. */
 static void *cut_row(HvCutter *cutter, unsigned width, size_t element)
 {
-    char *row = hv_cut(cutter, (width + 2 * HV_MOTION_RADIUS + HV_MOTION_PAD) * element);
+    char *row =
+        hv_cut(cutter, hv_row_bytes((width + 2 * HV_MOTION_RADIUS + HV_MOTION_PAD) * element));
     return row ? row + HV_MOTION_RADIUS * element : NULL;
 }
 
@@ -75,7 +76,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     m->threads = hv_slices_threads(setup->slices);
     m->scratch = g_new0(HvMotionScratch, m->threads);
     m->sad = g_new0(uint64_t, m->threads);
-    m->stride = (m->base.format.width * hv_format_sample_bytes(&m->base.format) + 63) & ~(size_t)63;
+    m->stride = hv_row_bytes(m->base.format.width * hv_format_sample_bytes(&m->base.format));
     m->planes = m->base.params.force_zero ? 0 : hv_motion_distance(&m->base.params) + 1;
     m->block = block_at[hv_level()];
     HvCutter cutter = {NULL, 0};

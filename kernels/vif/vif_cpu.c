@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * VIF on the CPU: its memory, and the sharing of rows among threads. */
+#include "kernels/cpu/cutter.h"
 #include "kernels/cpu/slices.h"
 #include "kernels/vif/vif_hot.h"
 
@@ -49,12 +50,12 @@ static HvVifPairs make_pairs(const HvVifFilter *f)
 
 static size_t row_bytes(const HvVifPlan *plan)
 {
-    return ((plan->width[0] + 2 * HV_VIF_PAD) * sizeof(int16_t) + 63) & ~(size_t)63;
+    return hv_row_bytes((plan->width[0] + 2 * HV_VIF_PAD) * sizeof(int16_t));
 }
 
 static size_t image_stride(const HvVifPlan *plan, int scale)
 {
-    return ((plan->width[scale] + HV_VIF_PAD) * sizeof(uint16_t) + 63) & ~(size_t)63;
+    return hv_row_bytes((plan->width[scale] + HV_VIF_PAD) * sizeof(uint16_t));
 }
 
 /* All rows of all threads, then the pictures of scales 1 to 3; zeroed. */
