@@ -97,6 +97,17 @@ static inline HvVec hv_abs_s16(HvVec a)
     return _mm512_abs_epi16(a);
 }
 
+static inline HvVec hv_max_u16(HvVec a, HvVec b)
+{
+    return _mm512_max_epu16(a, b);
+}
+
+/* Whether any 16-bit lane, without a sign, is above x. */
+static inline int hv_any_above_u16(HvVec a, int x)
+{
+    return _mm512_cmpgt_epu16_mask(a, _mm512_set1_epi16(x)) != 0;
+}
+
 static inline HvVec hv_mul_low_s16(HvVec a, HvVec b)
 {
     return _mm512_mullo_epi16(a, b);
@@ -597,6 +608,17 @@ static inline HvVec hv_sub_s16(HvVec a, HvVec b)
 static inline HvVec hv_abs_s16(HvVec a)
 {
     return _mm256_abs_epi16(a);
+}
+
+static inline HvVec hv_max_u16(HvVec a, HvVec b)
+{
+    return _mm256_max_epu16(a, b);
+}
+
+static inline int hv_any_above_u16(HvVec a, int x)
+{
+    HvVec above = _mm256_subs_epu16(a, _mm256_set1_epi16(x));
+    return !_mm256_testz_si256(above, above);
 }
 
 static inline HvVec hv_mul_low_s16(HvVec a, HvVec b)

@@ -157,27 +157,122 @@ static inline HvVec column_sum(HvVec outer_inner, HvVec centre_one, HvVec taps, 
     return hv_shift_right_s32_by(sum, bits);
 }
 
-/* A filtered sample has 17 bits; its half, rounded down, has 16, and its last bit is the rest. */
-static void filter_columns_lanes(const HvMotionBlock *block, int row)
+/* The row that comes in by the last tap: of which it is the difference, and where that and its copy
+ * go. */
+typedef struct Entering {
+    const void *current, *earlier;
+    int16_t *difference;
+    void *copy; /* NULL: another block copies it */
+    Unpack unpack;
+} Entering;
+
+static Entering entering_row(const HvMotionBlock *block, int row)
+{
+    Entering e = {current_row(block, row), (const char *)block->earlier + row * block->stride,
+                  block->scratch->difference[row % HV_MOTION_TAPS], NULL, unpacking(block)};
+    if (row < block->last)
+        e.copy = (char *)block->copy + row * block->stride;
+    return e;
+}
+
+/* By itself. */
+static void enter_row(const HvMotionBlock *block, int row)
+{
+    if (row < block->last)
+        copy_row(block, row);
+    subtract_row(block, row);
+}
+
+/* Its difference at 2 * HV_LANES columns. */
+static inline HvVec enter(const Entering *e, int j, gboolean bytes)
+{
+    HvVec now, before;
+    if (bytes) {
+        now = hv_load_u8_s16((const uint8_t *)e->current + j);
+        before = hv_load_u8_s16((const uint8_t *)e->earlier + j);
+        if (e->copy)
+            memcpy((uint8_t *)e->copy + j, (const uint8_t *)e->current + j, 2 * HV_LANES);
+    } else {
+        now = hv_shift_right_u16_by(hv_load((const uint16_t *)e->current + j), e->unpack.shift);
+        now = hv_and(now, hv_set_s16(e->unpack.mask));
+        before = hv_load((const uint16_t *)e->earlier + j);
+        if (e->copy)
+            hv_store((uint16_t *)e->copy + j, now);
+    }
+    HvVec difference = hv_sub_s16(before, now);
+    hv_store(e->difference + j, difference);
+    return difference;
+}
+
+/* Filtered samples of 2 * HV_LANES columns, in the order of unpacking. */
+typedef struct Columns {
+    HvVec low, high;
+} Columns;
+
+/* `last` is what the last tap takes. */
+static inline Columns filter_columns_at(const int16_t *const *d, HvVec last, int j, int bits)
+{
+    HvVec one = hv_set_s16(1), taps = pair(HV_MOTION_OUTER, HV_MOTION_INNER);
+    HvVec centre = pair(HV_MOTION_CENTRE, 1 << (bits - 1));
+    HvVec outer = hv_add_s16(hv_load(d[0] + j), last), middle = hv_load(d[2] + j);
+    HvVec inner = hv_add_s16(hv_load(d[1] + j), hv_load(d[3] + j));
+    return (Columns){column_sum(hv_unpack_low_s16(outer, inner), hv_unpack_low_s16(middle, one),
+                                taps, centre, bits),
+                     column_sum(hv_unpack_high_s16(outer, inner), hv_unpack_high_s16(middle, one),
+                                taps, centre, bits)};
+}
+
+/* Cut to 16 bits; the largest magnitude of each lane so far. */
+static inline HvVec store_whole(int16_t *to, Columns c, HvVec most)
+{
+    HvVec y = hv_pack_s32(c.low, c.high);
+    hv_store(to, y);
+    return hv_max_u16(most, hv_abs_s16(y));
+}
+
+/* Filtered samples as they are, but 17 bits do not fit: FALSE where one of them needs that. Between
+ * frames of one scene differences are seldom that large over five rows. */
+static gboolean filter_columns_whole(const HvMotionBlock *block, int row)
 {
     int bits = (int)block->format->depth, width = (int)block->format->width;
-    const HvMotionScratch *scratch = block->scratch;
     const int16_t *d[HV_MOTION_TAPS];
-    HvVec one = hv_set_s16(1), last = hv_set_s32(1);
-    HvVec taps = pair(HV_MOTION_OUTER, HV_MOTION_INNER);
-    HvVec centre = pair(HV_MOTION_CENTRE, 1 << (bits - 1));
+    HvVec most = hv_zero();
+    find_rows(block, row, (const void **)d);
+    for (int j = 0; j < width; j += 2 * HV_LANES)
+        most = store_whole(block->scratch->half + j,
+                           filter_columns_at(d, hv_load(d[4] + j), j, bits), most);
+    return !hv_any_above_u16(most, G_MAXINT16 - 1);
+}
+
+/* The same, while the row of the last tap comes in. Pictures are read within their rows only: the
+ * last vector overlaps the one before it. */
+static inline gboolean enter_columns_whole(const HvMotionBlock *block, int row, gboolean bytes)
+{
+    int bits = (int)block->format->depth, width = (int)block->format->width;
+    Entering e = entering_row(block, row + HV_MOTION_RADIUS);
+    const int16_t *d[HV_MOTION_TAPS];
+    HvVec most = hv_zero();
     find_rows(block, row, (const void **)d);
     for (int j = 0; j < width; j += 2 * HV_LANES) {
-        HvVec outer = hv_add_s16(hv_load(d[0] + j), hv_load(d[4] + j));
-        HvVec inner = hv_add_s16(hv_load(d[1] + j), hv_load(d[3] + j));
-        HvVec middle = hv_load(d[2] + j);
-        HvVec low = column_sum(hv_unpack_low_s16(outer, inner), hv_unpack_low_s16(middle, one),
-                               taps, centre, bits);
-        HvVec high = column_sum(hv_unpack_high_s16(outer, inner), hv_unpack_high_s16(middle, one),
-                                taps, centre, bits);
+        int at = MIN(j, width - 2 * HV_LANES);
+        HvVec last = enter(&e, at, bytes);
+        most = store_whole(block->scratch->half + at, filter_columns_at(d, last, at, bits), most);
+    }
+    return !hv_any_above_u16(most, G_MAXINT16 - 1);
+}
+
+/* The half of a filtered sample, rounded down, has 16 bits, and its last bit is the rest. */
+static void filter_columns_halves(const HvMotionBlock *block, int row)
+{
+    const HvMotionScratch *scratch = block->scratch;
+    const int16_t *d[HV_MOTION_TAPS];
+    HvVec last = hv_set_s32(1);
+    find_rows(block, row, (const void **)d);
+    for (int j = 0; j < (int)block->format->width; j += 2 * HV_LANES) {
+        Columns c = filter_columns_at(d, hv_load(d[4] + j), j, (int)block->format->depth);
         hv_store(scratch->half + j,
-                 hv_pack_s32(hv_shift_right_s32(low, 1), hv_shift_right_s32(high, 1)));
-        hv_store(scratch->rest + j, hv_pack_s32(hv_and(low, last), hv_and(high, last)));
+                 hv_pack_s32(hv_shift_right_s32(c.low, 1), hv_shift_right_s32(c.high, 1)));
+        hv_store(scratch->rest + j, hv_pack_s32(hv_and(c.low, last), hv_and(c.high, last)));
     }
 }
 
@@ -209,10 +304,18 @@ static inline HvVec row_value(HvVec left, HvVec middle, HvVec right, HvVec one)
     return hv_abs_s32(hv_add_s32(hv_shift_right_s32(sum, 15), one));
 }
 
-static uint32_t filter_row_lanes(const HvMotionScratch *scratch, int width)
+static uint32_t sum_lanes(HvVec sum)
+{
+    uint32_t lane[HV_LANES], total = 0;
+    hv_store(lane, sum);
+    for (int i = 0; i < HV_LANES; i++)
+        total += lane[i];
+    return total;
+}
+
+static uint32_t filter_row_halves(const HvMotionScratch *scratch, int width)
 {
     const int16_t *h = scratch->half, *r = scratch->rest;
-    uint32_t lane[HV_LANES], total = 0;
     HvVec sum = hv_zero(), one = hv_set_s32(1);
     int j = 0;
     mirror_row(scratch->half, width);
@@ -225,9 +328,7 @@ static uint32_t filter_row_lanes(const HvMotionScratch *scratch, int width)
         sum = hv_add_s32(sum, row_value(hv_unpack_high_s16(a, b), hv_unpack_high_s16(c, d),
                                         hv_unpack_high_s16(e, rest), one));
     }
-    hv_store(lane, sum);
-    for (int i = 0; i < HV_LANES; i++)
-        total += lane[i];
+    uint32_t total = sum_lanes(sum);
     for (; j < width; j++) {
         int outer = 2 * (h[j - 2] + h[j + 2]) + r[j - 2] + r[j + 2];
         int inner = 2 * (h[j - 1] + h[j + 1]) + r[j - 1] + r[j + 1];
@@ -236,25 +337,89 @@ static uint32_t filter_row_lanes(const HvMotionScratch *scratch, int width)
     return total;
 }
 
+/* One half of the lanes of whole samples. */
+static inline HvVec whole_value(HvVec left, HvVec middle, HvVec right)
+{
+    HvVec sum = hv_set_s32(1 << (HV_MOTION_ROW_BITS - 1));
+    sum = hv_add_products(sum, left, pair(HV_MOTION_OUTER, HV_MOTION_INNER));
+    sum = hv_add_products(sum, middle, pair(HV_MOTION_CENTRE, HV_MOTION_INNER));
+    sum = hv_add_products(sum, right, pair(HV_MOTION_OUTER, 0));
+    return hv_abs_s32(hv_shift_right_s32(sum, HV_MOTION_ROW_BITS));
+}
+
+static uint32_t filter_row_whole(int16_t *y, int width)
+{
+    HvVec sum = hv_zero();
+    int j = 0;
+    mirror_row(y, width);
+    for (; j + 2 * HV_LANES <= width; j += 2 * HV_LANES) {
+        HvVec a = hv_load(y + j - 2), b = hv_load(y + j - 1), c = hv_load(y + j);
+        HvVec d = hv_load(y + j + 1), e = hv_load(y + j + 2);
+        sum = hv_add_s32(sum, whole_value(hv_unpack_low_s16(a, b), hv_unpack_low_s16(c, d),
+                                          hv_unpack_low_s16(e, e)));
+        sum = hv_add_s32(sum, whole_value(hv_unpack_high_s16(a, b), hv_unpack_high_s16(c, d),
+                                          hv_unpack_high_s16(e, e)));
+    }
+    uint32_t total = sum_lanes(sum);
+    for (; j < width; j++)
+        total += magnitude(
+            hv_motion_filter(y[j - 2] + y[j + 2], y[j - 1] + y[j + 1], y[j], HV_MOTION_ROW_BITS));
+    return total;
+}
+
+/* Rows that are taken in halves at once after one that did not fit whole: it is seldom alone. */
+#define LARGE_ROWS 7
+
+static uint32_t measure_row_lanes(const HvMotionBlock *block, int row, int *large)
+{
+    int width = (int)block->format->width, entering = row + HV_MOTION_RADIUS;
+    gboolean enters = entering < (int)block->format->height, whole = FALSE;
+    if (*large > 0 && enters)
+        enter_row(block, entering);
+    else if (*large == 0 && !enters)
+        whole = filter_columns_whole(block, row);
+    else if (*large == 0 && block->format->depth == 8)
+        whole = enter_columns_whole(block, row, TRUE);
+    else if (*large == 0)
+        whole = enter_columns_whole(block, row, FALSE);
+    if (whole)
+        return filter_row_whole(block->scratch->half, width);
+    *large = *large ? *large - 1 : LARGE_ROWS;
+    filter_columns_halves(block, row);
+    return filter_row_halves(block->scratch, width);
+}
+
+/* Rows up to the first one's last tap come in by themselves, the others as rows are filtered. */
+static uint64_t measure_lanes(const HvMotionBlock *block)
+{
+    uint64_t sum = 0;
+    int first = block->first, height = (int)block->format->height, large = 0;
+    for (int row = first; row < MIN(first + HV_MOTION_RADIUS, block->last); row++)
+        copy_row(block, row);
+    for (int row = MAX(first - HV_MOTION_RADIUS, 0); row < MIN(first + HV_MOTION_RADIUS, height);
+         row++)
+        subtract_row(block, row);
+    for (int row = first; row < block->last; row++)
+        sum += measure_row_lanes(block, row, &large);
+    return sum;
+}
+
 #endif
 
 uint64_t HV_HOT(hv_motion_block)(const HvMotionBlock *block)
 {
     uint64_t sum = 0;
     int height = (int)block->format->height, next = MAX(block->first - HV_MOTION_RADIUS, 0);
+#ifdef HV_VEC
+    if (block->earlier && is_narrow(block) && block->format->width >= 2 * HV_LANES)
+        return measure_lanes(block);
+#endif
     for (int row = block->first; row < block->last; row++) {
         copy_row(block, row);
         if (!block->earlier)
             continue;
         for (; next <= MIN(row + HV_MOTION_RADIUS, height - 1); next++)
             subtract_row(block, next);
-#ifdef HV_VEC
-        if (is_narrow(block)) {
-            filter_columns_lanes(block, row);
-            sum += filter_row_lanes(block->scratch, (int)block->format->width);
-            continue;
-        }
-#endif
         sum += measure_row(block, row);
     }
     return sum;
