@@ -168,9 +168,7 @@ count_dropped (GstHipVmaf * self, const GstHipVmafFormat * format)
 {
   GstHipVmafFrame *frame;
 
-  GST_OBJECT_LOCK (self);
-  self->dropped += self->n_passed_over;
-  GST_OBJECT_UNLOCK (self);
+  GST_HIP_VMAF_COUNT (self->scorer, dropped, self->n_passed_over);
   while (self->n_passed_over <= MAX_PASSED_OVER
       && (frame = g_queue_pop_head (&self->passed_over)) != NULL) {
     GstHipVmafPair *pair = gst_hip_vmaf_format_matches (frame->format, format) ?
@@ -235,9 +233,7 @@ accept_shown_again (GstHipVmaf * self, GstHipVmafFrame * distorted)
     gst_hip_vmaf_leave_unpaired (self, GST_HIP_VMAF_DISTORTED, distorted);
     return;
   }
-  GST_OBJECT_LOCK (self);
-  self->repeated_pairs++;
-  GST_OBJECT_UNLOCK (self);
+  GST_HIP_VMAF_COUNT (self->scorer, repeated_pairs, 1);
 }
 
 static void

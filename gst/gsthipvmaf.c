@@ -305,7 +305,7 @@ get_stats (GstHipVmaf * self)
   if (self->scorer != NULL)
     gst_hip_vmaf_scorer_stats (self->scorer, &stats);
   structure = gst_hip_vmaf_message_stats (&stats);
-  gst_hip_vmaf_waiting_stats (self, structure);
+  gst_hip_vmaf_waiting_stats (self, &stats, structure);
   gst_hip_vmaf_stats_clear (&stats);
   return structure;
 }

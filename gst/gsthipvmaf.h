@@ -99,15 +99,13 @@ struct _GstHipVmaf
   GstHipVmafAlignmentMode run_alignment;
   GstHipVmafHistory *history;   /* NULL without alignment; written under the object lock */
   gint history_was_full;        /* atomic */
-  gint64 run_offset;            /* how late the distorted stream is, ns; written under the lock */
+  gint64 run_offset;            /* `offset`, where it counts */
   GstHipVmafAlignment *aligner; /* NULL unless alignment=auto, and so are all of these: */
   GQueue undecided;             /* of GstHipVmafFrame: distorted frames that the aligner has */
   GstHipVmafFrame shown;        /* the reference frame of the last pair, if it has a buffer */
   GQueue passed_over;           /* of GstHipVmafFrame: those since, as far as metrics need them */
   guint n_passed_over;
   gboolean reference_came;      /* since the last distorted frame */
-  gdouble confidence;           /* written under the object lock, and so are these */
-  guint64 repeated, repeated_pairs, dropped;
   gint next_index;
   gint64 newest_time;           /* running time of the last reference frame */
   gboolean live;
@@ -169,7 +167,8 @@ gboolean gst_hip_vmaf_waiting_check (GstHipVmaf * self);
 void gst_hip_vmaf_waiting_start (GstHipVmaf * self, const GPtrArray * features);
 void gst_hip_vmaf_waiting_stop (GstHipVmaf * self);
 /* Adds what `stats` says of it. Under the object lock. */
-void gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats);
+void gst_hip_vmaf_waiting_stats (GstHipVmaf * self,
+    const GstHipVmafStats * stats, GstStructure * structure);
 /* Gives the frame to the pairing, or first to the aligner; takes it. */
 void gst_hip_vmaf_wait (GstHipVmaf * self, GstHipVmafSide side,
     GstHipVmafFrame * frame);

@@ -53,6 +53,12 @@ typedef struct
   GstStructure *interval;       /* message of the last interval; the caller's, or NULL */
   GstHipVmafAlertState alert;
   GstHipVmafPairedState paired; /* whether the streams find partners in each other */
+  gboolean aligned;             /* by what frames show, since an offset is known; and then: */
+  gint64 offset;                /* ns, positive where the distorted stream is late */
+  gdouble confidence;           /* see alignment.h */
+  guint64 repeated;             /* distorted frames that show again what was shown before */
+  guint64 repeated_pairs;       /* pairs whose reference frame was in the pair before */
+  guint64 dropped;              /* reference frames that were never shown, though later ones were */
 } GstHipVmafStats;
 
 /* Frees what is the caller's. */

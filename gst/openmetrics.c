@@ -175,11 +175,13 @@ append_state (GString * text, const gchar * labels,
   g_string_free (more, TRUE);
 }
 
-static const struct
+typedef struct
 {
   const gchar *name, *help, *more;
   gsize member;
-} counters[] = {
+} Counter;
+
+static const Counter counters[] = {
   {"frames", "Frames taken.", "pad=\"ref_sink\"",
       G_STRUCT_OFFSET (GstHipVmafStats, frames[0])},
   {"frames", NULL, "pad=\"dist_sink\"",
@@ -200,19 +202,42 @@ static const struct
       G_STRUCT_OFFSET (GstHipVmafStats, failed)}
 };
 
+static const Counter alignment_counters[] = {
+  {"repeated_frames", "Distorted frames that show again what was shown.", "",
+      G_STRUCT_OFFSET (GstHipVmafStats, repeated)},
+  {"repeated_pairs", "Pairs whose reference frame was in the pair before.", "",
+      G_STRUCT_OFFSET (GstHipVmafStats, repeated_pairs)},
+  {"dropped_frames", "Reference frames that were not shown, but later ones.",
+      "", G_STRUCT_OFFSET (GstHipVmafStats, dropped)}
+};
+
 static void
 append_counters (GString * text, const gchar * labels,
-    const GstHipVmafStats * stats)
+    const GstHipVmafStats * stats, const Counter * counter, guint n)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (counters); i++) {
-    gchar *name = g_strconcat (counters[i].name, "_total", NULL);
+  for (; n-- > 0; counter++) {
+    gchar *name = g_strconcat (counter->name, "_total", NULL);
 
-    if (counters[i].help != NULL)
-      append_family (text, counters[i].name, "counter", counters[i].help);
-    append_integer (text, name, labels, counters[i].more,
-        G_STRUCT_MEMBER (guint64, stats, counters[i].member));
+    if (counter->help != NULL)
+      append_family (text, counter->name, "counter", counter->help);
+    append_integer (text, name, labels, counter->more,
+        G_STRUCT_MEMBER (guint64, stats, counter->member));
     g_free (name);
   }
+}
+
+static void
+append_alignment (GString * text, const gchar * labels,
+    const GstHipVmafStats * stats)
+{
+  append_counters (text, labels, stats, alignment_counters,
+      G_N_ELEMENTS (alignment_counters));
+  append_gauge (text, labels, "alignment_offset_seconds",
+      "How late the distorted stream is.",
+      (gdouble) stats->offset / GST_SECOND);
+  append_gauge (text, labels, "alignment_confidence",
+      "How much nearer frames are there than elsewhere: 0 to 1.",
+      stats->confidence);
 }
 
 static void
@@ -267,7 +292,10 @@ compose (GstHipVmafOpenMetrics * metrics, gboolean up)
 
   gst_hip_vmaf_scorer_stats (metrics->scorer, &stats);
   append_state (text, metrics->labels, &stats, up);
-  append_counters (text, metrics->labels, &stats);
+  append_counters (text, metrics->labels, &stats, counters,
+      G_N_ELEMENTS (counters));
+  if (stats.aligned)
+    append_alignment (text, metrics->labels, &stats);
   append_gauge (text, metrics->labels, "scored_pairs_per_second",
       "Over the whole run.", stats.fps);
   if (stats.scored_utc != 0)

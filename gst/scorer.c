@@ -814,6 +814,17 @@ gst_hip_vmaf_scorer_set_paired (GstHipVmafScorer * scorer,
   hv_unlock (&scorer->lock);
 }
 
+void
+gst_hip_vmaf_scorer_set_offset (GstHipVmafScorer * scorer, gint64 offset,
+    gdouble confidence)
+{
+  hv_lock (&scorer->lock);
+  scorer->stats.aligned = TRUE;
+  scorer->stats.offset = offset;
+  scorer->stats.confidence = confidence;
+  hv_unlock (&scorer->lock);
+}
+
 /* Under the lock. */
 static GstStructure *
 placement (GstHipVmafScorer * scorer)

@@ -138,6 +138,9 @@ void gst_hip_vmaf_scorer_count (GstHipVmafScorer * scorer, gsize member,
 void gst_hip_vmaf_scorer_set_paired (GstHipVmafScorer * scorer,
     GstHipVmafPairedState paired);
 
+void gst_hip_vmaf_scorer_set_offset (GstHipVmafScorer * scorer, gint64 offset,
+    gdouble confidence);
+
 /* The caller clears what it gets. */
 void gst_hip_vmaf_scorer_stats (GstHipVmafScorer * scorer,
     GstHipVmafStats * stats);

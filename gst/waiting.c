@@ -57,8 +57,6 @@ gst_hip_vmaf_waiting_start (GstHipVmaf * self, const GPtrArray * features)
   if (self->run_alignment == GST_HIP_VMAF_ALIGNMENT_AUTO)
     self->aligner = gst_hip_vmaf_alignment_new (self->run_offset,
         self->max_offset);
-  self->confidence = 0;
-  self->repeated = self->repeated_pairs = self->dropped = 0;
   GST_OBJECT_UNLOCK (self);
   self->history_was_full = FALSE;
 }
@@ -76,19 +74,21 @@ gst_hip_vmaf_waiting_stop (GstHipVmaf * self)
 }
 
 void
-gst_hip_vmaf_waiting_stats (GstHipVmaf * self, GstStructure * stats)
+gst_hip_vmaf_waiting_stats (GstHipVmaf * self, const GstHipVmafStats * stats,
+    GstStructure * structure)
 {
   guint64 bytes = self->history != NULL ?
       gst_hip_vmaf_history_bytes (self->history) : 0;
 
   if (self->run_alignment == GST_HIP_VMAF_ALIGNMENT_NONE)
     return;
-  gst_structure_set (stats,
-      "alignment-offset", G_TYPE_INT64, self->run_offset,
-      "alignment-confidence", G_TYPE_DOUBLE, self->confidence,
-      "repeated", G_TYPE_UINT64, self->repeated,
-      "repeated-pairs", G_TYPE_UINT64, self->repeated_pairs,
-      "dropped", G_TYPE_UINT64, self->dropped,
+  gst_structure_set (structure,
+      "alignment-offset", G_TYPE_INT64,
+      stats->aligned ? stats->offset : self->run_offset,
+      "alignment-confidence", G_TYPE_DOUBLE, stats->confidence,
+      "repeated", G_TYPE_UINT64, stats->repeated,
+      "repeated-pairs", G_TYPE_UINT64, stats->repeated_pairs,
+      "dropped", G_TYPE_UINT64, stats->dropped,
       "history-bytes", G_TYPE_UINT64, bytes,
       "history-limit", G_TYPE_STRING,
       g_atomic_int_get (&self->history_was_full) ? "max-history-bytes"
@@ -285,10 +285,7 @@ tell (GstHipVmaf * self, const GstHipVmafAlignmentNews * news)
   GstClockTime time = news->time >= 0 ? (GstClockTime) news->time
       : GST_CLOCK_TIME_NONE;
 
-  GST_OBJECT_LOCK (self);
-  self->run_offset = news->offset;
-  self->confidence = news->confidence;
-  GST_OBJECT_UNLOCK (self);
+  gst_hip_vmaf_scorer_set_offset (self->scorer, news->offset, news->confidence);
   if (gst_hip_vmaf_alignment_was_limited (self->aligner))
     g_atomic_int_set (&self->history_was_full, TRUE);
   gst_element_post_message (GST_ELEMENT (self),
@@ -299,14 +296,6 @@ tell (GstHipVmaf * self, const GstHipVmafAlignmentNews * news)
               "offset-frames", G_TYPE_INT, news->frames,
               "confidence", G_TYPE_DOUBLE, news->confidence,
               "reason", G_TYPE_STRING, reasons[news->reason], NULL)));
-}
-
-static void
-count_shown_again (GstHipVmaf * self)
-{
-  GST_OBJECT_LOCK (self);
-  self->repeated++;
-  GST_OBJECT_UNLOCK (self);
 }
 
 gboolean
@@ -324,8 +313,7 @@ gst_hip_vmaf_waiting_decide (GstHipVmaf * self, gboolean force)
   frame = g_queue_pop_head (&self->undecided);
   frame->time = aligned.time;
   frame->repeated = aligned.repeated;
-  if (aligned.repeated)
-    count_shown_again (self);
+  GST_HIP_VMAF_COUNT (self->scorer, repeated, aligned.repeated);
   gst_hip_vmaf_pairing_add (self->pairing, GST_HIP_VMAF_DISTORTED, frame);
   g_free (frame);
   gst_hip_vmaf_set_ended (self, GST_HIP_VMAF_DISTORTED,

@@ -15,9 +15,10 @@ except ImportError:
 
 LABELS = {"channel": 'one "two" \\ three', "site": "", "element": "q", "_x1": "æ"}
 COUNTERS = {"frames", "unpaired_frames", "pairs", "scored_pairs", "skipped_pairs",
-            "flushed_pairs", "failed_pairs"}
+            "flushed_pairs", "failed_pairs", "repeated_frames", "repeated_pairs", "dropped_frames"}
 GAUGES = {"up", "measured_by", "scored_pairs_per_second", "last_score_timestamp_seconds",
-          "alert", "paired", "interval_frames", "interval_seconds", "score"}
+          "alert", "paired", "interval_frames", "interval_seconds", "score",
+          "alignment_offset_seconds", "alignment_confidence"}
 FRAMES = 75
 
 
@@ -27,7 +28,7 @@ def launch(path):
     labels = labels.replace("\\", "\\\\").replace('"', '\\"')
     return subprocess.Popen([
         "gst-launch-1.0", "-q", "hipvmaf", "name=q", "interval=400000000", "alert-below=99",
-        f"metrics-location={path}", f'metrics-labels="{labels}"', "!", "fakesink",
+        "alignment=auto", "max-offset=400000000", f"metrics-location={path}", f'metrics-labels="{labels}"', "!", "fakesink",
         "videotestsrc", "is-live=true", f"num-buffers={FRAMES}", "pattern=ball", "!",
         "video/x-raw,format=I420,width=160,height=96,framerate=25/1", "!", "tee", "name=t",
         "t.", "!", "queue", "!", "q.ref_sink", "t.", "!", "queue", "!", "q.dist_sink"],
@@ -93,6 +94,10 @@ def test():
     assert 3 <= states <= 7, states
     assert value(samples, "frames_total", pad="ref_sink") == FRAMES
     assert value(samples, "frames_total", pad="dist_sink") <= FRAMES
+    assert value(samples, "pairs_total") + value(samples, "unpaired_frames_total", pad="ref_sink") \
+        - value(samples, "repeated_pairs_total") == FRAMES
+    assert abs(value(samples, "alignment_offset_seconds")) < 0.02
+    assert 0 <= value(samples, "alignment_confidence") <= 1
     assert value(samples, "pairs_total") == value(samples, "scored_pairs_total")
     assert abs(value(samples, "last_score_timestamp_seconds") - time.time()) < 60
     assert value(samples, "measured_by", backend="cpu") == 1
