@@ -3,12 +3,15 @@
 """Measures speed, one frame's latency and peak memory, and the ratios to libvmaf's.
 
   bench.py HVBENCH [LIBVMAFBENCH] [--feature NAME | --model NAME] [--runs N] [--frames N]
-           [--threads N,N] [--only 1080p8] [--how memory,latency,files] [--level v3]
+           [--threads N,N] [--only 1080p8] [--how memory,latency,files,pipeline] [--level v3]
 
 memory   the clips are in memory and both programs are warm before the clock starts
 latency  the same, one pair at a time: from handing it over to its score
 files    whole processes that read raw clips from memory-backed files, and their peak memory;
          libvmaf's vmaf tool must be on PATH. `reading` is what merely reading the two clips takes
+
+pipeline the element (GST_PLUGIN_PATH), fed by two pads with buffers that are there before the clock
+         starts, beside the meter alone on the same frames: what GStreamer costs
 
 Programs run turn about; figures are medians, ratios the medians of each turn's. The rival of memory
 and latency is LIBVMAFBENCH, which is built where libvmaf is installed. --level limits both programs
@@ -51,10 +54,11 @@ def run(command, environment):
 def milliseconds(how, done, frames):
     """A frame's, of a run."""
     output, seconds, _ = done
+    latency = re.search(r"latency_ms=(\S+)", output)
     if how == "files":
         return seconds * 1000 / frames
-    if how == "latency":
-        return float(re.search(r"latency_ms=(\S+)", output).group(1))
+    if latency:
+        return float(latency.group(1))
     measured, taken = re.search(r"frames=(\d+) seconds=(\S+)", output).groups()
     return float(taken) * 1000 / int(measured)
 
@@ -73,25 +77,33 @@ def read_seconds(paths):
     return best
 
 
+def vmaf_tool(options, clip, paths, threads, mask):
+    width, height, bits, _ = clip
+    return [shutil.which("vmaf"), "--reference", paths[0], "--distorted", paths[1],
+            "--width", str(width), "--height", str(height), "--pixel_format", "420",
+            "--bitdepth", str(bits), "--threads", str(threads), "--cpumask", mask,
+            *(["--model", f"version={options.model}"] if options.model else
+              ["--no_prediction", "--feature", options.feature]),
+            "--output", os.devnull, "--quiet"]
+
+
 def commands(options, how, clip, paths, threads):
-    """Who measures, by which command and with what in its environment."""
+    """Our command and what is in its environment, and those of what it is compared with."""
     width, height, bits, _ = clip
     measured = [options.feature, options.model] if options.model else [options.feature]
     rest = [*paths, str(width), str(height), str(bits), str(threads), *measured]
-    level, mask = options.level, str(CPUMASKS.get(options.level, 0))
-    yield "hipvmaf", [options.hvbench, "measure" if how == "files" else how, *rest], (
-        {"HIPVMAF_CPU_LEVEL": level} if level else {})
-    vmaf = shutil.which("vmaf")
-    if how == "files" and vmaf:
-        yield "libvmaf", [vmaf, "--reference", paths[0], "--distorted", paths[1],
-                          "--width", str(width), "--height", str(height),
-                          "--pixel_format", "420", "--bitdepth", str(bits),
-                          *(["--model", f"version={options.model}"] if options.model else
-                            ["--no_prediction", "--feature", options.feature]),
-                          "--threads", str(threads), "--cpumask", mask,
-                          "--output", os.devnull, "--quiet"], {}
+    level = {"HIPVMAF_CPU_LEVEL": options.level} if options.level else {}
+    mask = str(CPUMASKS.get(options.level, 0))
+    if how == "pipeline":
+        beside = os.path.dirname(options.hvbench)
+        yield "ours", [os.path.join(beside, "pipebench"), *rest], level
+        yield "other", [options.hvbench, "memory", *rest], level
+        return
+    yield "ours", [options.hvbench, "measure" if how == "files" else how, *rest], level
+    if how == "files" and shutil.which("vmaf"):
+        yield "other", vmaf_tool(options, clip, paths, threads, mask), {}
     if how != "files" and options.libvmafbench:
-        yield "libvmaf", [options.libvmafbench, how, *rest], {"LIBVMAF_CPUMASK": mask}
+        yield "other", [options.libvmafbench, how, *rest], {"LIBVMAF_CPUMASK": mask}
 
 
 class Comparison:
@@ -112,28 +124,31 @@ class Comparison:
         return statistics.median(self.peak[who]) if who in self.peak else None
 
     def speed(self):
-        """How many times libvmaf's: the median of each turn's."""
-        if "libvmaf" not in self.each:
+        """How many times the other's: the median of each turn's."""
+        if "other" not in self.each:
             return None
         return statistics.median(theirs / ours for ours, theirs in
-                                 zip(self.each["hipvmaf"], self.each["libvmaf"]))
+                                 zip(self.each["ours"], self.each["other"]))
 
 
 COLUMNS = {
     "memory": ["ms", "libvmaf's", "speed"],
     "latency": ["latency", "libvmaf's", "of one thread's"],
+    "pipeline": ["pipeline", "meter alone", "cost, %"],
     "files": ["whole process", "libvmaf's", "speed", "reading", "MiB", "libvmaf's"],
 }
 
 
 def cells(how, done, alone, read_ms):
     """The figures of COLUMNS. `alone` is the time of one thread."""
-    times = [done.time("hipvmaf"), done.time("libvmaf")]
+    times = [done.time("ours"), done.time("other")]
     if how == "memory":
         return [*times, done.speed()]
+    if how == "pipeline":
+        return [*times, 100 / done.speed() - 100]
     if how == "latency":
         return [*times, times[0] / alone if alone else None]
-    return [*times, done.speed(), read_ms, done.memory("hipvmaf"), done.memory("libvmaf")]
+    return [*times, done.speed(), read_ms, done.memory("ours"), done.memory("other")]
 
 
 def print_row(row):
@@ -148,7 +163,7 @@ def compare(options, name, clip, paths, frames):
         for how in options.how:
             done = Comparison(options, how, clip, paths, frames, threads)
             if threads == 1:
-                alone[how] = done.time("hipvmaf")
+                alone[how] = done.time("ours")
             found = cells(how, done, alone.get(how), read_ms)
             row += ["-" if figure is None else f"{figure:.2f}" for figure in found]
         print_row(row)
@@ -180,7 +195,7 @@ def main():
     if options.model:
         options.feature = ""
 
-    if not options.libvmafbench and options.how != ["files"]:
+    if not options.libvmafbench and {"memory", "latency"} & set(options.how):
         print("libvmaf's library is not installed: nothing to compare with from memory")
     if not shutil.which("vmaf") and "files" in options.how:
         print("libvmaf's vmaf tool is not on PATH: nothing to compare with from files")

@@ -12,8 +12,8 @@ CLONE = re.compile(r"(\.(part|isra|constprop|cold)(\.\d+)?)+$")
 
 
 class Profile:
-    """What a run executed: instructions in all, instructions of each function itself, how often each
-    was called, and what the program printed."""
+    """What a run executed: instructions in all, instructions of each function itself, how often which
+    function called which, and what the program printed."""
 
     def __init__(self, text, output):
         self.total = 0
@@ -35,7 +35,7 @@ class Profile:
         of_a_call = False
         for line in text.splitlines():
             key, equals, value = line.partition("=")
-            if line[:1].isdigit() or line[:1] in "+-*":
+            if line.startswith(tuple("0123456789+-*")):
                 # "position cost", where a cost of 0 may be left out; behind "calls=" it is the cost of
                 # the call, not of the function.
                 if not of_a_call:
@@ -46,7 +46,7 @@ class Profile:
             elif key == "cfn":
                 called = self._name(value)
             elif key == "calls":
-                self.calls[called] += int(value.split()[0])
+                self.calls[function, called] += int(value.split()[0])
                 of_a_call = True
             elif not equals and line.startswith("totals:"):
                 self.total = int(line.split()[1])
