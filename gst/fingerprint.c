@@ -144,7 +144,8 @@ gst_hip_vmaf_fingerprint_distance (const GstHipVmafFingerprint * print,
 
   for (guint i = 0; i < CELLS; i++)
     sum += difference (print, other, i);
-  return sum / SCALE * print->contrast / MAX (print->n_cells, 1);
+  return sum / SCALE * MAX (print->contrast, other->contrast)
+      / MAX (print->n_cells, 1);
 }
 
 gfloat

@@ -29,8 +29,8 @@ typedef struct
 void gst_hip_vmaf_fingerprint (GstHipVmafFingerprint * print,
     const HvPlane * luma, const HvFormat * format);
 
-/* How far `other` is from `print`: the mean of absolute differences, in steps of 8 bits at the
- * contrast of `print`. */
+/* How far they are from each other: the mean of absolute differences, in steps of 8 bits at the higher
+ * contrast of the two. */
 gfloat gst_hip_vmaf_fingerprint_distance (const GstHipVmafFingerprint * print,
     const GstHipVmafFingerprint * other);
 

@@ -579,6 +579,43 @@ GST_START_TEST (test_keeps_the_last)
 
 GST_END_TEST;
 
+/* What could not be found at first is found as soon as a scene says something. */
+GST_START_TEST (test_found_later)
+{
+  static const Scene scenes[] = { BLACK, STILL, STROBE, WHEEL };
+  static const gint late[] = { 8, -8, 40, -40 };
+  const gint silent = 300;
+  Sim *sim = sim_new (scenes[__i__ / 4], NOISY);
+  guint wrong = 0;
+
+  for (gint i = 0; i < silent + 200; i++) {
+    gint there = i - late[__i__ % 4];
+
+    show_at (sim->ref, i * PERIOD, i);
+    show_at (sim->dist, i * PERIOD, there);
+    if (i >= silent)
+      g_array_index (sim->ref, Shown, i).scene = MOVING;
+    if (there >= silent)
+      g_array_index (sim->dist, Shown, i).scene = MOVING;
+  }
+  sim_run (sim);
+  for (guint i = 0; i < sim->dist->len; i++) {
+    const Shown *shown = &g_array_index (sim->dist, Shown, i);
+
+    if (shown->scene == MOVING && shown->moment < silent + 200)
+      wrong += moment_at (sim, g_array_index (sim->aligned, GstHipVmafAligned,
+              i).time) != shown->moment;
+  }
+  fail_unless_equals_int (news_at (sim, 0)->reason,
+      GST_HIP_VMAF_ALIGNMENT_ASSUMED);
+  fail_unless_equals_int (news_at (sim, sim->news->len - 1)->frames,
+      late[__i__ % 4]);
+  fail_unless_equals_int (wrong, 0);
+  sim_free (sim);
+}
+
+GST_END_TEST;
+
 static Suite *
 following_suite (void)
 {
@@ -595,6 +632,7 @@ following_suite (void)
   tcase_add_test (tests, test_variable_rate);
   tcase_add_loop_test (tests, test_says_nothing, 0, 16);
   tcase_add_loop_test (tests, test_keeps_the_last, 0, 16);
+  tcase_add_loop_test (tests, test_found_later, 0, 16);
   return suite;
 }
 
