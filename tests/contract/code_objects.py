@@ -159,13 +159,35 @@ class Tap:
         sys.stdout.flush()
 
 
+# Of a compute unit: SIMDs, and for each of them registers, in what steps they are given out, and the
+# most wavefronts. A unit's blocks share 64 KiB.
+UNITS = {"gfx90a": (4, 512, 8, 8), "gfx942": (4, 512, 8, 8), "gfx1030": (2, 1024, 16, 16),
+         "gfx1100": (2, 1536, 24, 16)}
+
+
+def wavefronts_a_unit(target, facts):
+    """For how many a unit has room, and what limits them."""
+    simds, registers, step, most = UNITS[target]
+    taken = -(-facts[".vgpr_count"] // step) * step
+    by_registers = simds * min(most, registers // max(taken, step))
+    a_block = -(-facts[".max_flat_workgroup_size"] // facts[".wavefront_size"])
+    by_memory = LDS_LIMIT // max(facts[".group_segment_fixed_size"], 1) * a_block
+    if by_memory < by_registers:
+        return f"{by_memory}, by shared memory"
+    if by_registers < simds * most:
+        return f"{by_registers}, by registers"
+    return f"{by_registers}, the most there can be"
+
+
 def print_registers(target, code):
     for kernel in codeobject.amd_kernels(code).values():
         facts = kernel.metadata
         print(f"# {target} {kernel.name}: {facts['.vgpr_count']} vector and "
               f"{facts['.sgpr_count']} scalar registers, {facts['.group_segment_fixed_size']} "
               f"bytes of shared memory, wavefronts of {facts['.wavefront_size']}, "
-              f"{kernel.segment_size} bytes of arguments")
+              f"{kernel.segment_size} bytes of arguments"
+              + (f", wavefronts a unit: {wavefronts_a_unit(target, facts)}"
+                 if target in UNITS else ""))
 
 
 def check_bundle(tap, path, objdump):
