@@ -11,10 +11,6 @@
 /* A side of MS-SSIM's picture, so that the window fits into the coarsest scale. */
 #define MULTI_LEAST (HV_SSIM_TAPS << (HV_SSIM_SCALES - 1))
 
-/* MS-SSIM adds up the windows of pictures with more samples in single precision: they average the
- * rounding of very many, and take most of the time. SSIM makes large pictures small. */
-#define EXACT_SAMPLES (1 << 20)
-
 /* float_ssim's; float_ms_ssim has all but the first. */
 static const HvOption options[] = {
     {"scale", NULL, "how many times smaller pictures are measured; 0: as their size asks",
@@ -102,6 +98,14 @@ static gboolean validate_multi(const void *params, const HvFormat *format, GErro
     return TRUE;
 }
 
+static HvSsimCare choose_care(const HvSsimPlan *plan, int scale)
+{
+    const int *width = plan->scale_width, *height = plan->scale_height;
+    if (plan->kind == HV_SSIM_SINGLE || !hv_ssim_is_large(width[0], height[0]))
+        return HV_SSIM_EXACT;
+    return hv_ssim_is_large(width[scale], height[scale]) ? HV_SSIM_FLOAT : HV_SSIM_NEAR;
+}
+
 void hv_ssim_plan_init(HvSsimPlan *plan, HvSsimKind kind, const HvSsimParams *params,
                        const HvFormat *format)
 {
@@ -123,9 +127,8 @@ void hv_ssim_plan_init(HvSsimPlan *plan, HvSsimKind kind, const HvSsimParams *pa
         plan->scale_height[scale] = (plan->scale_height[scale - 1] + 1) / 2;
     }
     for (int scale = 0; scale < plan->scales; scale++) {
-        gint64 samples = (gint64)plan->scale_width[scale] * plan->scale_height[scale];
         plan->luminance[scale] = params->enable_lcs || scale + 1 == plan->scales;
-        plan->exact[scale] = kind == HV_SSIM_SINGLE || samples <= EXACT_SAMPLES;
+        plan->care[scale] = choose_care(plan, scale);
     }
 }
 

@@ -26,7 +26,7 @@ typedef struct HvSsimPlan {
     int factor;               /* by which it is made smaller before scale 0; 1: not */
     int scales, scale_width[HV_SSIM_SCALES], scale_height[HV_SSIM_SCALES];
     gboolean luminance[HV_SSIM_SCALES]; /* whether l is asked for there */
-    gboolean exact[HV_SSIM_SCALES];     /* how that is filtered, see ssim_arith.h */
+    HvSsimCare care[HV_SSIM_SCALES];    /* with which its windows are measured */
 } HvSsimPlan;
 
 /* The metric measures the format. */

@@ -69,21 +69,23 @@ HV_INLINE void load_tile(const Source &reference, const Source &distorted, int x
     }
 }
 
-template <bool EXACT> HV_INLINE float blur(const float *x, int step, float base)
+template <HvSsimCare CARE> HV_INLINE float blur(const float *x, int step, float base)
 {
-    return EXACT ? hv_ssim_blur(x, step, base) : hv_ssim_blur_single(x, step);
+    return CARE == HV_SSIM_EXACT  ? hv_ssim_blur(x, step, base)
+           : CARE == HV_SSIM_NEAR ? hv_ssim_blur_near(x, step, base)
+                                  : hv_ssim_blur_float(x, step);
 }
 
-template <bool EXACT> HV_INLINE float blur_product(const float *a, const float *b)
+template <HvSsimCare CARE> HV_INLINE float blur_product(const float *a, const float *b)
 {
     float product[HV_SSIM_TAPS];
     HV_UNROLL
     for (int k = 0; k < HV_SSIM_TAPS; k++)
         product[k] = a[k] * b[k];
-    return blur<EXACT>(product, 1, HV_SSIM_SQUARES);
+    return blur<CARE>(product, 1, HV_SSIM_SQUARES);
 }
 
-template <bool EXACT>
+template <HvSsimCare CARE>
 HV_INLINE void filter_rows(Memory *memory, int x0, int y0, int width, int height)
 {
     for (int i = threadIdx.x; i < SPAN_Y * TILE_X; i += HV_SSIM_BLOCK) {
@@ -91,24 +93,32 @@ HV_INLINE void filter_rows(Memory *memory, int x0, int y0, int width, int height
         if (y0 + r >= height || x0 + c >= width - (HV_SSIM_TAPS - 1))
             continue;
         const float *x = &memory->in[0][r][c], *y = &memory->in[1][r][c];
-        memory->across[X][r][c] = blur<EXACT>(x, 1, HV_SSIM_SAMPLES);
-        memory->across[Y][r][c] = blur<EXACT>(y, 1, HV_SSIM_SAMPLES);
-        memory->across[XX][r][c] = blur_product<EXACT>(x, x);
-        memory->across[YY][r][c] = blur_product<EXACT>(y, y);
-        memory->across[XY][r][c] = blur_product<EXACT>(x, y);
+        memory->across[X][r][c] = blur<CARE>(x, 1, HV_SSIM_SAMPLES);
+        memory->across[Y][r][c] = blur<CARE>(y, 1, HV_SSIM_SAMPLES);
+        memory->across[XX][r][c] = blur_product<CARE>(x, x);
+        memory->across[YY][r][c] = blur_product<CARE>(y, y);
+        memory->across[XY][r][c] = blur_product<CARE>(x, y);
     }
 }
 
+template <HvSsimCare CARE>
 HV_INLINE void add_window(HvSsimSums *sums, const HvSsimMoments *moments, bool luminance)
 {
-    HvSsimTerms terms = hv_ssim_compare(moments);
-    sums->c += hv_ssim_fixed(terms.c);
-    sums->s += hv_ssim_fixed(terms.s);
-    sums->l += luminance ? hv_ssim_fixed(terms.l) : 0;
-    sums->ssim += luminance ? hv_ssim_fixed(terms.l * terms.c * terms.s) : 0;
+    if (CARE == HV_SSIM_EXACT) {
+        HvSsimTerms terms = hv_ssim_compare(moments);
+        sums->c += hv_ssim_fixed(terms.c);
+        sums->s += hv_ssim_fixed(terms.s);
+        sums->l += luminance ? hv_ssim_fixed(terms.l) : 0;
+        sums->ssim += luminance ? hv_ssim_fixed(terms.l * terms.c * terms.s) : 0;
+    } else {
+        HvSsimCutTerms terms = hv_ssim_compare_cut(moments);
+        sums->c += (int64_t)terms.c * HV_SSIM_CUT_UNIT;
+        sums->s += (int64_t)terms.s * HV_SSIM_CUT_UNIT;
+        sums->l += luminance ? (int64_t)terms.l * HV_SSIM_CUT_UNIT : 0;
+    }
 }
 
-template <bool EXACT>
+template <HvSsimCare CARE>
 HV_INLINE void sum_windows(const Memory *memory, int x0, int y0, int width, int height,
                            bool luminance, HvSsimSums *sums)
 {
@@ -116,12 +126,12 @@ HV_INLINE void sum_windows(const Memory *memory, int x0, int y0, int width, int 
         int r = i / TILE_X, c = i % TILE_X;
         if (y0 + r >= height - (HV_SSIM_TAPS - 1) || x0 + c >= width - (HV_SSIM_TAPS - 1))
             continue;
-        HvSsimMoments moments = {blur<EXACT>(&memory->across[X][r][c], TILE_X, HV_SSIM_SAMPLES),
-                                 blur<EXACT>(&memory->across[Y][r][c], TILE_X, HV_SSIM_SAMPLES),
-                                 blur<EXACT>(&memory->across[XX][r][c], TILE_X, HV_SSIM_SQUARES),
-                                 blur<EXACT>(&memory->across[YY][r][c], TILE_X, HV_SSIM_SQUARES),
-                                 blur<EXACT>(&memory->across[XY][r][c], TILE_X, HV_SSIM_SQUARES)};
-        add_window(sums, &moments, luminance);
+        HvSsimMoments moments = {blur<CARE>(&memory->across[X][r][c], TILE_X, HV_SSIM_SAMPLES),
+                                 blur<CARE>(&memory->across[Y][r][c], TILE_X, HV_SSIM_SAMPLES),
+                                 blur<CARE>(&memory->across[XX][r][c], TILE_X, HV_SSIM_SQUARES),
+                                 blur<CARE>(&memory->across[YY][r][c], TILE_X, HV_SSIM_SQUARES),
+                                 blur<CARE>(&memory->across[XY][r][c], TILE_X, HV_SSIM_SQUARES)};
+        add_window<CARE>(sums, &moments, luminance);
     }
 }
 
@@ -144,13 +154,13 @@ HV_INLINE void reduce(const HvSsimSums *sums, HvSsimTotal (*part)[HV_SSIM_BLOCK]
         atomicAdd(totals + thread, part[thread][0]);
 }
 
-template <bool EXACT>
+template <HvSsimCare CARE>
 HV_INLINE void measure_tile(Memory *memory, int x0, int y0, int width, int height, bool luminance,
                             HvSsimSums *sums)
 {
-    filter_rows<EXACT>(memory, x0, y0, width, height);
+    filter_rows<CARE>(memory, x0, y0, width, height);
     __syncthreads();
-    sum_windows<EXACT>(memory, x0, y0, width, height, luminance, sums);
+    sum_windows<CARE>(memory, x0, y0, width, height, luminance, sums);
 }
 
 template <int BYTES>
@@ -163,10 +173,13 @@ HV_INLINE void measure(const Source &reference, const Source &distorted, HvSsimT
     HvSsimSums sums = {0, 0, 0, 0};
     load_tile<BYTES>(reference, distorted, x0, y0, &shared->memory);
     __syncthreads();
-    if (wanted & HV_SSIM_EXACT)
-        measure_tile<true>(&shared->memory, x0, y0, width, height, luminance, &sums);
+    uint32_t care = wanted & HV_SSIM_CARE_MASK;
+    if (care == HV_SSIM_EXACT)
+        measure_tile<HV_SSIM_EXACT>(&shared->memory, x0, y0, width, height, luminance, &sums);
+    else if (care == HV_SSIM_NEAR)
+        measure_tile<HV_SSIM_NEAR>(&shared->memory, x0, y0, width, height, luminance, &sums);
     else
-        measure_tile<false>(&shared->memory, x0, y0, width, height, luminance, &sums);
+        measure_tile<HV_SSIM_FLOAT>(&shared->memory, x0, y0, width, height, luminance, &sums);
     __syncthreads();
     reduce(&sums, shared->part, totals);
 }
@@ -212,17 +225,18 @@ template <int BYTES> HV_INLINE void load_part(const Source &source, int x0, int 
     }
 }
 
-HV_INLINE float filter_part(const Part *part, int r, int c)
+template <HvSsimCare CARE> HV_INLINE float filter_part(const Part *part, int r, int c)
 {
-    const float taps[HV_SSIM_LOW_REACH + 1][HV_SSIM_LOW_REACH + 1] = HV_SSIM_LOW_FILTER;
-    HvSsimSum sum = {HV_SSIM_SAMPLES, 0};
+    HvSsimSum sum = {0, 0};
     HV_UNROLL
     for (int y = -HV_SSIM_LOW_REACH; y <= HV_SSIM_LOW_REACH; y++) {
         int at = 2 * r + HV_SSIM_LOW_REACH + y;
-        sum = hv_ssim_low_pass(sum, &part->sample[at][0][c], &part->sample[at][1][c],
-                               taps[y < 0 ? -y : y]);
+        HvSsimSum row = hv_ssim_low_pass(&part->sample[at][0][c], &part->sample[at][1][c],
+                                         y < 0 ? -y : y, CARE);
+        sum.high += row.high;
+        sum.low += row.low;
     }
-    return hv_ssim_rounded(sum, HV_SSIM_SAMPLES);
+    return sum.high + sum.low;
 }
 
 template <int BYTES>
@@ -235,7 +249,9 @@ HV_INLINE void halve(const Source &source, float *out, uint32_t out_stride, Part
     __syncthreads();
     if (x0 + c < width && y0 + r < height)
         out[((uint64_t)blockIdx.z * (uint32_t)height + (uint32_t)(y0 + r)) * out_stride +
-            (uint32_t)(x0 + c)] = filter_part(part, r, c);
+            (uint32_t)(x0 + c)] = hv_ssim_is_large(source.width, source.height)
+                                      ? filter_part<HV_SSIM_NEAR>(part, r, c)
+                                      : filter_part<HV_SSIM_EXACT>(part, r, c);
 }
 
 /* One picture. */

@@ -5,8 +5,8 @@
  * operation rounded: the same text compiles for the host and for GPUs.
  *
  * Filters round as libvmaf's do: each product to float, and their sum, which libvmaf has in double.
- * The blur of large pictures adds in float, the outermost samples first, and before they are
- * multiplied those that have the same tap. */
+ * For MS-SSIM of large pictures all or small products are added in float, the outermost samples
+ * first, and before they are multiplied those that have the same tap. */
 #ifndef HV_SSIM_ARITH_H
 #define HV_SSIM_ARITH_H
 
@@ -25,11 +25,22 @@
 
 #define HV_SSIM_SCALES 5
 
+/* How a scale's sums are made. Rounding as libvmaf's takes most of the time, and averages out over
+ * many windows. */
+typedef enum HvSsimCare {
+    HV_SSIM_FLOAT, /* in one float */
+    HV_SSIM_NEAR,  /* in two where products are large */
+    HV_SSIM_EXACT  /* in two: the last place is libvmaf's, too */
+} HvSsimCare;
+
 /* The window is 11x11, the low-pass filter before halving 9x9. */
 #define HV_SSIM_TAPS      11
 #define HV_SSIM_REACH     5
 #define HV_SSIM_LOW_TAPS  9
 #define HV_SSIM_LOW_REACH 4
+
+/* Of HV_SSIM_NEAR: how far from the window's middle products are added with care. */
+#define HV_SSIM_CARE 3
 
 /* (0.01 * 255)^2, (0.03 * 255)^2 and half of that, in float. */
 #define HV_SSIM_C1 ((0.01f * 255) * (0.01f * 255))
@@ -70,6 +81,13 @@ HV_INLINE float hv_ssim_tap(int k)
     return taps[k < 0 ? -k : k];
 }
 
+/* MS-SSIM's scales with more samples are HV_SSIM_FLOAT, what is made of them HV_SSIM_NEAR. SSIM
+ * makes large pictures small. */
+HV_INLINE int hv_ssim_is_large(int width, int height)
+{
+    return (int64_t)width * height > 1 << 20;
+}
+
 /* libvmaf 3.2, ms_ssim.c: the low-pass filter's taps, by the distances in rows and in columns. */
 #define HV_SSIM_LOW_FILTER                                                                         \
     {                                                                                              \
@@ -108,6 +126,13 @@ HV_INLINE HvSsimSum hv_ssim_add(HvSsimSum sum, float x)
     return (HvSsimSum){high, sum.low + (x - (high - sum.high))};
 }
 
+/* The same, for every other number: the additions are shared out better. */
+HV_INLINE HvSsimSum hv_ssim_add_too(HvSsimSum sum, float x)
+{
+    float high = HV_SSIM_PLUS(sum.high, x);
+    return (HvSsimSum){high, HV_SSIM_PLUS(sum.low, x - (high - sum.high))};
+}
+
 HV_INLINE float hv_ssim_rounded(HvSsimSum sum, float base)
 {
     return (sum.high - base) + sum.low;
@@ -118,12 +143,34 @@ HV_INLINE float hv_ssim_blur(const float *x, int step, float base)
 {
     HvSsimSum sum = {base, 0};
     HV_UNROLL
-    for (int k = 0; k < HV_SSIM_TAPS; k++)
+    for (int k = 0; k < HV_SSIM_TAPS - 1; k += 2) {
         sum = hv_ssim_add(sum, x[k * step] * hv_ssim_tap(k - HV_SSIM_REACH));
+        sum = hv_ssim_add_too(sum, x[(k + 1) * step] * hv_ssim_tap(k + 1 - HV_SSIM_REACH));
+    }
+    sum = hv_ssim_add(sum, x[(HV_SSIM_TAPS - 1) * step] * hv_ssim_tap(HV_SSIM_REACH));
     return hv_ssim_rounded(sum, base);
 }
 
-HV_INLINE float hv_ssim_blur_single(const float *x, int step)
+/* With care for the seven in the middle only, the others added first, those of equal taps before
+ * they are multiplied. */
+HV_INLINE float hv_ssim_blur_near(const float *x, int step, float base)
+{
+    HvSsimSum sum = {base, 0};
+    HV_UNROLL
+    for (int k = 0; k < HV_SSIM_REACH - HV_SSIM_CARE; k++)
+        sum.low +=
+            (x[k * step] + x[(HV_SSIM_TAPS - 1 - k) * step]) * hv_ssim_tap(k - HV_SSIM_REACH);
+    HV_UNROLL
+    for (int k = HV_SSIM_REACH - HV_SSIM_CARE; k < HV_SSIM_REACH; k++) {
+        float tap = hv_ssim_tap(k - HV_SSIM_REACH);
+        sum = hv_ssim_add(sum, x[k * step] * tap);
+        sum = hv_ssim_add_too(sum, x[(HV_SSIM_TAPS - 1 - k) * step] * tap);
+    }
+    sum = hv_ssim_add(sum, x[HV_SSIM_REACH * step] * hv_ssim_tap(0));
+    return hv_ssim_rounded(sum, base);
+}
+
+HV_INLINE float hv_ssim_blur_float(const float *x, int step)
 {
     float sum = 0;
     HV_UNROLL
@@ -132,20 +179,56 @@ HV_INLINE float hv_ssim_blur_single(const float *x, int step)
     return sum + x[HV_SSIM_REACH * step] * hv_ssim_tap(0);
 }
 
-/* Adds one row of the low-pass filter, which has these taps from its middle on; its nine samples
- * are even[0], odd[0], even[1], ... even[4]. */
-HV_INLINE HvSsimSum hv_ssim_low_pass(HvSsimSum sum, const float *even, const float *odd,
-                                     const float *taps)
+/* The same of a row of both pictures, their squares and their product. */
+HV_INLINE HvSsimMoments hv_ssim_blur_row_float(const float *x, const float *y)
 {
-    sum = hv_ssim_add(sum, even[0] * taps[4]);
-    sum = hv_ssim_add(sum, odd[0] * taps[3]);
-    sum = hv_ssim_add(sum, even[1] * taps[2]);
-    sum = hv_ssim_add(sum, odd[1] * taps[1]);
-    sum = hv_ssim_add(sum, even[2] * taps[0]);
-    sum = hv_ssim_add(sum, odd[2] * taps[1]);
-    sum = hv_ssim_add(sum, even[3] * taps[2]);
-    sum = hv_ssim_add(sum, odd[3] * taps[3]);
-    sum = hv_ssim_add(sum, even[4] * taps[4]);
+    HvSsimMoments sum = {0, 0, 0, 0, 0};
+    HV_UNROLL
+    for (int k = 0; k < HV_SSIM_REACH; k++) {
+        float tap = hv_ssim_tap(k - HV_SSIM_REACH);
+        float x1 = x[k], x2 = x[HV_SSIM_TAPS - 1 - k], y1 = y[k], y2 = y[HV_SSIM_TAPS - 1 - k];
+        sum.mean1 += (x1 + x2) * tap;
+        sum.mean2 += (y1 + y2) * tap;
+        sum.square1 += (x1 * x1 + x2 * x2) * tap;
+        sum.square2 += (y1 * y1 + y2 * y2) * tap;
+        sum.product += (x1 * y1 + x2 * y2) * tap;
+    }
+    float tap = hv_ssim_tap(0), x0 = x[HV_SSIM_REACH], y0 = y[HV_SSIM_REACH];
+    sum.mean1 += x0 * tap;
+    sum.mean2 += y0 * tap;
+    sum.square1 += x0 * x0 * tap;
+    sum.square2 += y0 * y0 * tap;
+    sum.product += x0 * y0 * tap;
+    return sum;
+}
+
+/* How far from the middle of a row, which is at distance d from the middle one, the low-pass
+ * filter's products are added with care. */
+HV_INLINE int hv_ssim_low_care(int d, HvSsimCare care)
+{
+    return care == HV_SSIM_EXACT || d < 2 ? HV_SSIM_LOW_REACH : d < 3 ? 2 : 1;
+}
+
+/* A row of the low-pass filter, at distance d from the middle one: its nine samples are even[0],
+ * odd[0], even[1], ... even[4]. Rows' high parts have no base, and are exact added up. For constant
+ * d and care, HV_SSIM_NEAR or HV_SSIM_EXACT. */
+HV_INLINE HvSsimSum hv_ssim_low_pass(const float *even, const float *odd, int d, HvSsimCare care)
+{
+    const float taps[HV_SSIM_LOW_REACH + 1][HV_SSIM_LOW_REACH + 1] = HV_SSIM_LOW_FILTER;
+    const float x[HV_SSIM_LOW_TAPS] = {even[0], odd[0],  even[1], odd[1], even[2],
+                                       odd[2],  even[3], odd[3],  even[4]};
+    int reach = hv_ssim_low_care(d, care);
+    HvSsimSum sum = {HV_SSIM_SAMPLES, 0};
+    HV_UNROLL
+    for (int k = HV_SSIM_LOW_REACH; k > reach; k--)
+        sum.low += (x[HV_SSIM_LOW_REACH - k] + x[HV_SSIM_LOW_REACH + k]) * taps[d][k];
+    HV_UNROLL
+    for (int k = reach; k > 0; k--) {
+        sum = hv_ssim_add(sum, x[HV_SSIM_LOW_REACH - k] * taps[d][k]);
+        sum = hv_ssim_add_too(sum, x[HV_SSIM_LOW_REACH + k] * taps[d][k]);
+    }
+    sum = hv_ssim_add(sum, x[HV_SSIM_LOW_REACH] * taps[d][0]);
+    sum.high -= HV_SSIM_SAMPLES;
     return sum;
 }
 
@@ -169,24 +252,56 @@ HV_INLINE float hv_ssim_divide(float a, float b)
 #endif
 }
 
-/* Wang, Bovik, Sheikh and Simoncelli's three comparisons. Where one of the variances is 0, a
- * negative covariance is rounding and nothing else. */
+/* What the three comparisons are made of: variances, covariance, and the root of the variances'
+ * product. Where one of the variances is 0, a negative covariance is rounding and nothing else. */
+typedef struct HvSsimSpread {
+    float mean11, mean22, var1, var2, covariance, both;
+} HvSsimSpread;
+
+HV_INLINE HvSsimSpread hv_ssim_spread(const HvSsimMoments *m)
+{
+    HvSsimSpread r;
+    r.mean11 = m->mean1 * m->mean1;
+    r.mean22 = m->mean2 * m->mean2;
+    float var1 = m->square1 - r.mean11, var2 = m->square2 - r.mean22;
+    float covariance = m->product - m->mean1 * m->mean2;
+    r.var1 = var1 > 0.0f ? var1 : 0.0f;
+    r.var2 = var2 > 0.0f ? var2 : 0.0f;
+    r.both = hv_ssim_root(r.var1 * r.var2);
+    float least = r.both * -1e30f; /* below any covariance, or 0 */
+    r.covariance = covariance > least ? covariance : least;
+    return r;
+}
+
+/* Wang, Bovik, Sheikh and Simoncelli's three comparisons. */
 HV_INLINE HvSsimTerms hv_ssim_compare(const HvSsimMoments *m)
 {
-    float mean11 = m->mean1 * m->mean1, mean22 = m->mean2 * m->mean2;
-    float var1 = m->square1 - mean11, var2 = m->square2 - mean22;
-    float covariance = m->product - m->mean1 * m->mean2;
-    var1 = var1 > 0.0f ? var1 : 0.0f;
-    var2 = var2 > 0.0f ? var2 : 0.0f;
-    float both = hv_ssim_root(var1 * var2);
-    float least = both * -1e30f; /* below any covariance, or 0 */
-    covariance = covariance > least ? covariance : least;
+    HvSsimSpread r = hv_ssim_spread(m);
     HvSsimTerms terms;
     terms.l = (2.0 * (double)m->mean1 * (double)m->mean2 + (double)HV_SSIM_C1) /
-              (double)(mean11 + mean22 + HV_SSIM_C1);
-    terms.c = (2.0 * (double)both + (double)HV_SSIM_C2) / (double)(var1 + var2 + HV_SSIM_C2);
-    terms.s = (double)hv_ssim_divide(covariance + HV_SSIM_C3, both + HV_SSIM_C3);
+              (double)(r.mean11 + r.mean22 + HV_SSIM_C1);
+    terms.c = (2.0 * (double)r.both + (double)HV_SSIM_C2) / (double)(r.var1 + r.var2 + HV_SSIM_C2);
+    terms.s = (double)hv_ssim_divide(r.covariance + HV_SSIM_C3, r.both + HV_SSIM_C3);
     return terms;
+}
+
+/* The same where not HV_SSIM_EXACT: to 24 fractional bits, cut. */
+typedef struct HvSsimCutTerms {
+    int32_t l, c, s;
+} HvSsimCutTerms;
+
+#define HV_SSIM_CUT_UNIT    256 /* one in HvSsimSums's fractional bits */
+#define HV_SSIM_CUT_WINDOWS 96  /* so many add up in 32 bits, were each 1.3 */
+
+HV_INLINE HvSsimCutTerms hv_ssim_compare_cut(const HvSsimMoments *m)
+{
+    HvSsimSpread r = hv_ssim_spread(m);
+    float l =
+        hv_ssim_divide(2.0f * (m->mean1 * m->mean2) + HV_SSIM_C1, r.mean11 + r.mean22 + HV_SSIM_C1);
+    float c = hv_ssim_divide(2.0f * r.both + HV_SSIM_C2, r.var1 + r.var2 + HV_SSIM_C2);
+    float s = hv_ssim_divide(r.covariance + HV_SSIM_C3, r.both + HV_SSIM_C3);
+    return (HvSsimCutTerms){(int32_t)(l * 16777216.0f), (int32_t)(c * 16777216.0f),
+                            (int32_t)(s * 16777216.0f)};
 }
 
 #endif

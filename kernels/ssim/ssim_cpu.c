@@ -171,7 +171,7 @@ static void run_windows(void *data, unsigned job, unsigned worker)
         .left = left,
         .right = MIN(left + HV_SSIM_STRIP, m->plan.scale_width[run->scale] - HV_SSIM_TAPS + 1),
         .scale = run->scale,
-        .exact = m->plan.exact[run->scale],
+        .care = m->plan.care[run->scale],
         .luminance = m->plan.luminance[run->scale],
         .scratch = m->scratch[worker],
     };

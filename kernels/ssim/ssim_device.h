@@ -21,8 +21,8 @@ enum {
     HV_SSIM_TOTALS = 4
 };
 
-/* HvSsimPlan's `exact` and `luminance`, together. */
-enum { HV_SSIM_EXACT = 1, HV_SSIM_LUMINANCE = 2 };
+/* HvSsimPlan's `care` and `luminance`, together. */
+enum { HV_SSIM_CARE_MASK = 3, HV_SSIM_LUMINANCE = 4 };
 
 typedef unsigned long long HvSsimTotal;
 

@@ -119,8 +119,8 @@ static gboolean launch_windows(HvMetric *m, unsigned slot, const HvSlot *staged,
     unsigned columns = plan->scale_width[scale], rows = plan->scale_height[scale];
     HvArgument totals = hv_pointer(m->gpu.result[slot].device + scale * sizeof(HvSsimSums));
     HvArgument width = hv_u32(columns), height = hv_u32(rows);
-    HvArgument wanted = hv_u32((plan->exact[scale] ? HV_SSIM_EXACT : 0) |
-                               (plan->luminance[scale] ? HV_SSIM_LUMINANCE : 0));
+    HvArgument wanted =
+        hv_u32((unsigned)plan->care[scale] | (plan->luminance[scale] ? HV_SSIM_LUMINANCE : 0));
     const HvArgument of_luma[] = {hv_pointer(r->data),
                                   hv_pointer(d->data),
                                   totals,

@@ -27,6 +27,9 @@ enum { HV_SSIM_REFERENCE, HV_SSIM_DISTORTED, HV_SSIM_PICTURES };
 /* What is filtered: both pictures, their squares and their product. */
 enum { HV_SSIM_X, HV_SSIM_Y, HV_SSIM_XX, HV_SSIM_YY, HV_SSIM_XY, HV_SSIM_ROWS };
 
+/* Rows that two rows of windows take. */
+#define HV_SSIM_RING (HV_SSIM_TAPS + 1)
+
 /* One picture: samples as they came, of 1 or 2 bytes, or floats in the range of 8 bits, after whose
  * rows HV_SSIM_STRIP_IN more may be read. */
 typedef struct HvSsimImage {
@@ -37,16 +40,25 @@ typedef struct HvSsimImage {
     float unit;      /* what a sample is multiplied with */
 } HvSsimImage;
 
-/* One thread's memory. */
+/* One row's sums (HvSsimSum), for the distances from the middle that it can be at: by half of that,
+ * an even row's 0, 2 and 4, an odd row's 1 and 3. */
+typedef struct HvSsimLowRow {
+    float high[HV_SSIM_LOW_REACH / 2 + 1][HV_SSIM_STRIP];
+    float low[HV_SSIM_LOW_REACH / 2 + 1][HV_SSIM_STRIP];
+} HvSsimLowRow;
+
+/* One thread's memory. A row is loaded before the one above it is filtered: loads that straddle
+ * what has just been stored would wait. */
 typedef struct HvSsimScratch {
-    float in[HV_SSIM_ROWS][HV_SSIM_STRIP_IN];
-    float across[HV_SSIM_ROWS][HV_SSIM_TAPS][HV_SSIM_STRIP]; /* by row modulo HV_SSIM_TAPS */
-    float moment[HV_SSIM_ROWS][HV_SSIM_STRIP];
+    float in[2][HV_SSIM_PICTURES][HV_SSIM_STRIP_IN]; /* by row modulo 2 */
+    float product[HV_SSIM_ROWS - HV_SSIM_XX][HV_SSIM_STRIP_IN];
+    float across[HV_SSIM_RING][HV_SSIM_ROWS][HV_SSIM_STRIP]; /* by row modulo HV_SSIM_RING */
+    float moment[2][HV_SSIM_ROWS][HV_SSIM_STRIP];            /* of two rows of windows */
     float sample[2 * HV_SSIM_HALF_IN];
-    /* even and odd columns, by row modulo HV_SSIM_LOW_TAPS */
-    float even[HV_SSIM_LOW_TAPS][HV_SSIM_HALF_IN], odd[HV_SSIM_LOW_TAPS][HV_SSIM_HALF_IN];
-    float high[HV_SSIM_STRIP], low[HV_SSIM_STRIP]; /* HvSsimSum */
-    double *column; /* of a whole row, with what lies beyond its ends */
+    /* columns of it, by row modulo 2 */
+    float even[2][HV_SSIM_HALF_IN], odd[2][HV_SSIM_HALF_IN];
+    HvSsimLowRow low[HV_SSIM_LOW_TAPS]; /* by row modulo HV_SSIM_LOW_TAPS */
+    double *column;                     /* of a whole row, with what lies beyond its ends */
     HvSsimSums sums[HV_SSIM_SCALES];
 } HvSsimScratch;
 
@@ -56,7 +68,8 @@ typedef struct HvSsimWindows {
     HvSsimImage in[HV_SSIM_PICTURES];
     int first, last, left, right;
     int scale;
-    gboolean exact, luminance;
+    HvSsimCare care;
+    gboolean luminance;
     HvSsimScratch *scratch;
 } HvSsimWindows;
 
@@ -69,6 +82,17 @@ typedef struct HvSsimShrink {
     int factor; /* of hv_ssim_box */
     HvSsimScratch *scratch;
 } HvSsimShrink;
+
+/* A processor foresees rows that are read from end to end, but not those of strips. */
+#define HV_SSIM_AHEAD 2
+
+/* Has samples [from, from + n) of a row brought into the cache. */
+static inline void hv_ssim_fetch(const HvSsimImage *in, int row, int from, int n)
+{
+    const char *first = (const char *)in->data + CLAMP(row, 0, in->height - 1) * in->stride;
+    for (int at = from * in->bytes; at < (from + n) * in->bytes; at += 64)
+        __builtin_prefetch(first + at);
+}
 
 /* hv_ssim_box: the means of factor x factor samples. hv_ssim_halve: every second row and column of
  * the low-pass filtered picture. hv_ssim_load: samples [from, from + n) of a row, which may lie

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static const float low_taps[HV_SSIM_LOW_REACH + 1][HV_SSIM_LOW_REACH + 1] = HV_SSIM_LOW_FILTER;
-
 static const void *row_at(const HvSsimImage *in, int row)
 {
     return (const char *)in->data + hv_ssim_mirror(row, in->height) * in->stride;
@@ -103,51 +101,126 @@ static void part(float *restrict even, float *restrict odd, const float *sample)
     }
 }
 
+static void part8(float *restrict even, float *restrict odd, const uint8_t *sample)
+{
+    for (int j = 0; j < HV_SSIM_HALF_IN; j++) {
+        even[j] = (float)sample[2 * j];
+        odd[j] = (float)sample[2 * j + 1];
+    }
+}
+
 static int slot(int row)
 {
     return (row + HV_SSIM_LOW_TAPS) % HV_SSIM_LOW_TAPS;
 }
 
-/* A row of the larger picture, which may lie beyond its edge, for n columns from `left` on. */
+static inline void filter_at(HvSsimLowRow *row, const float *even, const float *odd, int j, int d,
+                             HvSsimCare care)
+{
+    HvSsimSum sum = hv_ssim_low_pass(even + j, odd + j, d, care);
+    row->high[d / 2][j] = sum.high;
+    row->low[d / 2][j] = sum.low;
+}
+
+/* By themselves, so that the compiler knows that no two of these overlap, and without an inner
+ * loop, which would keep it from making vectors. */
+static G_GNUC_NO_INLINE void filter_even(HvSsimLowRow *restrict row, const float *even,
+                                         const float *odd)
+{
+    for (int j = 0; j < HV_SSIM_STRIP; j++) {
+        filter_at(row, even, odd, j, 0, HV_SSIM_EXACT);
+        filter_at(row, even, odd, j, 2, HV_SSIM_EXACT);
+        filter_at(row, even, odd, j, 4, HV_SSIM_EXACT);
+    }
+}
+
+static G_GNUC_NO_INLINE void filter_odd(HvSsimLowRow *restrict row, const float *even,
+                                        const float *odd)
+{
+    for (int j = 0; j < HV_SSIM_STRIP; j++) {
+        filter_at(row, even, odd, j, 1, HV_SSIM_EXACT);
+        filter_at(row, even, odd, j, 3, HV_SSIM_EXACT);
+    }
+}
+
+static G_GNUC_NO_INLINE void filter_even_near(HvSsimLowRow *restrict row, const float *even,
+                                              const float *odd)
+{
+    for (int j = 0; j < HV_SSIM_STRIP; j++) {
+        filter_at(row, even, odd, j, 0, HV_SSIM_NEAR);
+        filter_at(row, even, odd, j, 2, HV_SSIM_NEAR);
+        filter_at(row, even, odd, j, 4, HV_SSIM_NEAR);
+    }
+}
+
+static G_GNUC_NO_INLINE void filter_odd_near(HvSsimLowRow *restrict row, const float *even,
+                                             const float *odd)
+{
+    for (int j = 0; j < HV_SSIM_STRIP; j++) {
+        filter_at(row, even, odd, j, 1, HV_SSIM_NEAR);
+        filter_at(row, even, odd, j, 3, HV_SSIM_NEAR);
+    }
+}
+
+/* Even and odd columns of a row of the larger picture, which may lie beyond its edge, for n columns
+ * of the smaller one from `left` on. Only what lies inside is read where it is. */
 static void load_row(const HvSsimShrink *shrink, int row, int left, int n)
 {
+    const HvSsimImage *in = &shrink->in;
     HvSsimScratch *s = shrink->scratch;
     int from = 2 * left - HV_SSIM_LOW_REACH, needed = 2 * (n + HV_SSIM_LOW_REACH);
-    int inside = MIN(2 * HV_SSIM_HALF_IN, shrink->in.width - from);
-    HV_HOT(hv_ssim_load)(&shrink->in, row, from, MAX(needed, inside), s->sample);
-    part(s->even[slot(row)], s->odd[slot(row)], s->sample);
-}
-
-/* By itself, so that the compiler knows that no two of these overlap. */
-static G_GNUC_NO_INLINE void add_row(float *restrict high, float *restrict low, const float *even,
-                                     const float *odd, const float *taps)
-{
-    for (int j = 0; j < HV_SSIM_STRIP; j++) {
-        HvSsimSum sum = hv_ssim_low_pass((HvSsimSum){high[j], low[j]}, even + j, odd + j, taps);
-        high[j] = sum.high;
-        low[j] = sum.low;
+    float *even = s->even[row & 1], *odd = s->odd[row & 1];
+    gboolean inside = from >= 0 && from + 2 * HV_SSIM_HALF_IN <= in->width;
+    hv_ssim_fetch(in, row + HV_SSIM_AHEAD, MAX(from, 0), needed);
+    if (inside && in->bytes == 1) {
+        part8(even, odd, (const uint8_t *)row_at(in, row) + from);
+    } else if (inside && in->bytes == sizeof(float)) {
+        part(even, odd, (const float *)row_at(in, row) + from);
+    } else {
+        int more = MIN(2 * HV_SSIM_HALF_IN, in->width - from);
+        HV_HOT(hv_ssim_load)(in, row, from, MAX(needed, more), s->sample);
+        part(even, odd, s->sample);
     }
 }
 
-static void halve_row(HvSsimScratch *s, int row, int n, float *restrict out)
+static void filter_row(const HvSsimShrink *shrink, int row)
 {
-    for (int j = 0; j < HV_SSIM_STRIP; j++) {
-        s->high[j] = HV_SSIM_SAMPLES;
-        s->low[j] = 0;
+    HvSsimScratch *s = shrink->scratch;
+    HvSsimLowRow *out = &s->low[slot(row)];
+    const float *even = s->even[row & 1], *odd = s->odd[row & 1];
+    if (hv_ssim_is_large(shrink->in.width, shrink->in.height))
+        (row % 2 ? filter_odd_near : filter_even_near)(out, even, odd);
+    else
+        (row % 2 ? filter_odd : filter_even)(out, even, odd);
+}
+
+/* The rows around `row`, added from the uppermost on. */
+static void halve_row(const HvSsimScratch *s, int row, int n, float *restrict out)
+{
+    const HvSsimLowRow *in[HV_SSIM_LOW_TAPS];
+    for (int k = 0; k < HV_SSIM_LOW_TAPS; k++)
+        in[k] = &s->low[slot(row + k - HV_SSIM_LOW_REACH)];
+    for (int j = 0; j < n; j++) {
+        HvSsimSum sum = {0, 0};
+        for (int k = 0; k < HV_SSIM_LOW_TAPS; k++) {
+            int d = ABS(k - HV_SSIM_LOW_REACH);
+            sum.high += in[k]->high[d / 2][j];
+            sum.low += in[k]->low[d / 2][j];
+        }
+        out[j] = sum.high + sum.low;
     }
-    for (int y = -HV_SSIM_LOW_REACH; y <= HV_SSIM_LOW_REACH; y++)
-        add_row(s->high, s->low, s->even[slot(row + y)], s->odd[slot(row + y)], low_taps[ABS(y)]);
-    for (int j = 0; j < n; j++)
-        out[j] = hv_ssim_rounded((HvSsimSum){s->high[j], s->low[j]}, HV_SSIM_SAMPLES);
 }
 
 static void halve_strip(const HvSsimShrink *shrink, int left, int n)
 {
     int next = 2 * shrink->first - HV_SSIM_LOW_REACH;
+    load_row(shrink, next, left, n);
     for (int y = shrink->first; y < shrink->last; y++) {
         float *out = (float *)((char *)shrink->out + y * shrink->out_stride) + left;
-        for (; next <= 2 * y + HV_SSIM_LOW_REACH; next++)
-            load_row(shrink, next, left, n);
+        for (; next <= 2 * y + HV_SSIM_LOW_REACH; next++) {
+            load_row(shrink, next + 1, left, n);
+            filter_row(shrink, next);
+        }
         halve_row(shrink->scratch, 2 * y, n, out);
     }
 }
