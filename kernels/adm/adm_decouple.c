@@ -66,17 +66,18 @@ typedef struct Split {
     HvVec restored, additive;
 } Split;
 
-/* floor(2^30 / m) for m from 1 to 2^15: an estimate in float, made exact by its remainder, twice.
- * The estimate's error, and so how the processor rounds, does not reach the result. */
+/* floor(2^30 / m) for m from 1 to 2^15: an estimate in float, within 2^8 / m, then what is missing,
+ * by its remainder. With half of a unit more than that, the remainder is no multiple of m, and by
+ * at least 1 / 2m above one: no error in its quotient, nor how the processor rounds, reaches the
+ * result. The nearest whole number to a quotient less a half is the one below it. */
 static inline HvVec reciprocal(HvVec m)
 {
-    HvVecF f = hv_to_f32(m), y = hv_reciprocal_f32(f);
-    y = hv_mul_f32(y, hv_sub_f32(hv_set_f32(2.0f), hv_mul_f32(f, y)));
+    HvVecF half = hv_set_f32(0.5f), f = hv_to_f32(m), y = hv_reciprocal_f32(f);
+    y = hv_mul_add_f32(y, hv_sub_product_f32(hv_set_f32(1.0f), f, y), y);
     HvVec q = hv_to_s32(hv_mul_f32(y, hv_set_f32(1073741824.0f)));
-    HvVec rest = hv_sub_s32(hv_set_s32(1 << 30), hv_mul_s32(q, m));
-    HvVec more = hv_to_s32(hv_mul_f32(hv_to_f32(rest), y));
-    rest = hv_sub_s32(rest, hv_mul_s32(more, m));
-    return hv_add_s32(hv_add_s32(q, more), hv_shift_right_s32(rest, 31));
+    HvVecF rest = hv_to_f32(hv_sub_s32(hv_set_s32(1 << 30), hv_mul_s32(q, m)));
+    HvVecF more = hv_mul_add_f32(hv_add_f32(rest, half), y, hv_set_f32(-0.5f));
+    return hv_add_s32(q, hv_to_s32(more));
 }
 
 /* A gain above 1 counts as 1, and twice the reference's magnitude is enough to get there: cut to

@@ -74,13 +74,10 @@ static inline Taps load_taps(void)
 
 static inline HvVec load_centred(const void *row, int j, int bytes, int shift, int depth)
 {
-    HvVec v, middle = hv_set_s16(1 << (depth - 1));
     if (bytes == 1)
-        v = hv_load_u8_s16((const uint8_t *)row + j);
-    else
-        v = hv_and(hv_shift_right_u16_by(hv_load((const uint16_t *)row + j), shift),
-                   hv_set_s16((1 << depth) - 1));
-    return hv_sub_s16(v, middle);
+        return hv_load_u8_less_128((const uint8_t *)row + j);
+    HvVec v = hv_shift_right_u16_by(hv_load((const uint16_t *)row + j), shift);
+    return hv_sub_s16(hv_and(v, hv_set_s16((1 << depth) - 1)), hv_set_s16(1 << (depth - 1)));
 }
 
 static inline HvVec filter_pairs(HvVec s01, HvVec s23, HvVec f01, HvVec f23)

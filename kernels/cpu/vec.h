@@ -44,6 +44,12 @@ static inline HvVec hv_load_u8_s16(const void *p)
     return _mm512_cvtepu8_epi16(_mm256_loadu_si256(p));
 }
 
+/* The same less 128. */
+static inline HvVec hv_load_u8_less_128(const void *p)
+{
+    return _mm512_cvtepi8_epi16(_mm256_xor_si256(_mm256_loadu_si256(p), _mm256_set1_epi8(-128)));
+}
+
 /* The low 16 bits of each 32-bit lane. */
 static inline void hv_store_low16(void *p, HvVec v)
 {
@@ -400,6 +406,12 @@ static inline HvVecF hv_mul_add_f32(HvVecF a, HvVecF b, HvVecF c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
+/* c - a * b, rounded once. */
+static inline HvVecF hv_sub_product_f32(HvVecF c, HvVecF a, HvVecF b)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+}
+
 /* One of the 8 numbers at `table` for each lane, by the lowest three bits of its index. */
 static inline HvVecF hv_permute8_f32(const float *table, HvVec index)
 {
@@ -553,6 +565,11 @@ static inline HvVec hv_load_s16_s32(const void *p)
 static inline HvVec hv_load_u8_s16(const void *p)
 {
     return _mm256_cvtepu8_epi16(_mm_loadu_si128(p));
+}
+
+static inline HvVec hv_load_u8_less_128(const void *p)
+{
+    return _mm256_cvtepi8_epi16(_mm_xor_si128(_mm_loadu_si128(p), _mm_set1_epi8(-128)));
 }
 
 static inline void hv_store_low16(void *p, HvVec v)
@@ -899,6 +916,11 @@ static inline HvVecF hv_mul_f32(HvVecF a, HvVecF b)
 static inline HvVecF hv_mul_add_f32(HvVecF a, HvVecF b, HvVecF c)
 {
     return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline HvVecF hv_sub_product_f32(HvVecF c, HvVecF a, HvVecF b)
+{
+    return _mm256_fnmadd_ps(a, b, c);
 }
 
 /* One of the 8 numbers at `table` for each lane, by the lowest three bits of its index. */

@@ -8,7 +8,7 @@
 #ifdef HV_VEC
 
 /* Columns that are filtered at a time, so that what the filters leave stays in the first cache. */
-#define TILE 256
+#define TILE 640
 
 /* Filtered rows of a tile: of its even columns and of its odd ones. */
 typedef struct Tile {

@@ -197,7 +197,7 @@ typedef struct Folded {
 
 static inline HvVec load_8(const Rows *rows, int p, int k, int j)
 {
-    return hv_sub_s16(hv_load_u8_s16((const uint8_t *)rows->row[p][k] + j), hv_set_s16(128));
+    return hv_load_u8_less_128((const uint8_t *)rows->row[p][k] + j);
 }
 
 static inline Folded middle_row(const Rows *rows, int k, int j)
