@@ -125,17 +125,18 @@ static gboolean make_slot(HvMetric *m, unsigned i, GError **error)
 }
 
 /* adm_finish leaves zeros, where it got to run. */
-static gboolean clear_totals(HvMetric *m, Slot *slot, HvHipStream *stream, GError **error)
+static gboolean clear_totals(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
 {
+    Slot *slot = &m->slot[i];
     gboolean clean = slot->clean;
     slot->clean = FALSE;
     return clean ||
-           hv_hip_fill(m->gpu.hip, slot->totals, 0, totals_bytes(&m->fixed), stream, error);
+           hv_hip_fill(m->gpu.hip, slot->totals, 0, totals_bytes(&m->fixed), staged->stream, error);
 }
 
 static gboolean launch(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
 {
-    Slot *slot = &m->slot[i];
+    const Slot *slot = &m->slot[i];
     const HvAdmFixed *fixed = &m->fixed;
     const HvStagedPlane *r = &staged->plane[LUMA_REFERENCE][0];
     const HvStagedPlane *d = &staged->plane[LUMA_DISTORTED][0];
@@ -150,8 +151,7 @@ static gboolean launch(HvMetric *m, unsigned i, const HvSlot *staged, GError **e
     unsigned rows = fixed->scale[0].first_tile_row;
     if (fixed->scale[0].tile_columns)
         rows += hv_divide_up(fixed->scale[0].bottom - fixed->scale[0].top, HV_ADM_TILE_ROWS);
-    return clear_totals(m, slot, staged->stream, error) &&
-           hv_hip_launch(m->gpu.hip, m->gpu.kernel[PYRAMID],
+    return hv_hip_launch(m->gpu.hip, m->gpu.kernel[PYRAMID],
                          hv_divide_up(fixed->scale[2].width, HV_ADM_PYRAMID_COLUMNS),
                          hv_divide_up(fixed->scale[2].height, HV_ADM_PYRAMID_ROWS), PICTURES,
                          staged->stream, pictures, G_N_ELEMENTS(pictures), error) &&
@@ -167,6 +167,7 @@ static const HvHipMetricOps own = {
     .make = make,
     .make_slot = make_slot,
     .launch = launch,
+    .before = clear_totals,
 };
 
 static HvMetric *create(const HvMetricSetup *setup, GError **error)

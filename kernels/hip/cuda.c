@@ -67,6 +67,18 @@ typedef struct Cuda {
                   void *stream, void **arguments, void **extra);
 } Cuda;
 
+/* These have HIP's signatures. Drivers from CUDA 11.4 on have them all; cuGraphInstantiate has had
+ * three signatures, the one WithFlags one. */
+static const HvSymbol graph_symbols[] = {
+    {offsetof(HvRuntime, capture_begin), "cuStreamBeginCapture_v2"},
+    {offsetof(HvRuntime, capture_end), "cuStreamEndCapture"},
+    {offsetof(HvRuntime, graph_nodes), "cuGraphGetNodes"},
+    {offsetof(HvRuntime, graph_instantiate), "cuGraphInstantiateWithFlags"},
+    {offsetof(HvRuntime, graph_destroy), "cuGraphDestroy"},
+    {offsetof(HvRuntime, graph_launch), "cuGraphLaunch"},
+    {offsetof(HvRuntime, instance_destroy), "cuGraphExecDestroy"},
+};
+
 /* Each with the member of HvRuntime whose part it plays. */
 static const struct {
     HvSymbol symbol;
@@ -195,9 +207,9 @@ static int download(void *to, void *from, size_t bytes, void *stream)
     return cuda.download(to, address(from), bytes, stream);
 }
 
-static int fill(void *to, unsigned char value, size_t bytes, void *stream)
+static int fill(void *to, int byte, size_t bytes, void *stream)
 {
-    return cuda.fill(address(to), value, bytes, stream);
+    return cuda.fill(address(to), (unsigned char)byte, bytes, stream);
 }
 
 static int module_load(const HvRuntime *runtime, void **out, const void *code, char *log,
@@ -255,6 +267,7 @@ gboolean hv_runtime_load_cuda(HvRuntime *runtime, void *library, char **why)
         .module_function = cuda.module_function,
         .launch = cuda.launch,
     };
+    hv_runtime_graphs(runtime, library, graph_symbols, G_N_ELEMENTS(graph_symbols));
     return TRUE;
 }
 
@@ -263,5 +276,8 @@ const char *hv_runtime_cuda_name(size_t member)
     for (unsigned i = 0; i < G_N_ELEMENTS(cuda_functions); i++)
         if (cuda_functions[i].plays == member)
             return cuda_functions[i].symbol.name;
+    for (unsigned i = 0; i < G_N_ELEMENTS(graph_symbols); i++)
+        if (graph_symbols[i].member == member)
+            return graph_symbols[i].name;
     return "the driver";
 }

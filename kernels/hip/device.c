@@ -19,6 +19,12 @@ gboolean hv_hip_enter(HvHip *hip, GError **error)
                         error);
 }
 
+gboolean hv_hip_enter_to_free(HvHip *hip)
+{
+    hip->runtime.set_device(hip->device);
+    return TRUE;
+}
+
 static gboolean identify(HvHip *hip, GError **error)
 {
     const HvRuntime *runtime = &hip->runtime;

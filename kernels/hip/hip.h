@@ -87,6 +87,18 @@ gboolean hv_hip_download(HvHip *hip, gpointer to, HvDevice from, size_t bytes, H
 gboolean hv_hip_fill(HvHip *hip, HvDevice to, uint8_t value, size_t bytes, HvHipStream *stream,
                      GError **error);
 
+/* What is queued in a stream between these two calls, launches, fills and copies, is not run, but
+ * becomes a graph: that is queued at the cost of one call, as often as wanted, with the same
+ * arguments. In between the calling thread may do nothing else with the device, and whatever comes
+ * of it, the end is to be called. There are runtimes without graphs, so that nobody may depend on
+ * them: no error says why the first call returns FALSE, or the second one NULL, as it does when
+ * something failed in between. */
+typedef struct HvHipGraph HvHipGraph;
+gboolean hv_hip_capture_begin(HvHip *hip, HvHipStream *stream);
+HvHipGraph *hv_hip_capture_end(HvHip *hip, HvHipStream *stream);
+gboolean hv_hip_graph_launch(HvHip *hip, HvHipGraph *graph, HvHipStream *stream, GError **error);
+void hv_hip_graph_free(HvHip *hip, HvHipGraph *graph); /* it may not run any more */
+
 /* A kernel by name, owned by hip; NULL and an error when this device's code has none. */
 typedef struct HvHipKernel HvHipKernel;
 const HvHipKernel *hv_hip_kernel(HvHip *hip, const char *name, GError **error);

@@ -38,9 +38,16 @@ struct HvHip {
 /* Makes the device the calling thread's. */
 gboolean hv_hip_enter(HvHip *hip, GError **error);
 
+/* The same before something is freed: failures of the runtime do not matter then. */
+gboolean hv_hip_enter_to_free(HvHip *hip);
+
 /* TRUE where status is 0; else FALSE, and an error that says that `call` of the runtime failed
  * for `what` (NULL: nothing more to say), and why. */
 gboolean hv_hip_check(const HvHip *hip, int status, size_t call, const char *what, GError **error);
+
+/* Launches, fills and copies that the calling thread asked for since its latest
+ * hv_hip_capture_begin(), refused and failed ones too: a graph is to have as many nodes. */
+extern _Thread_local unsigned hv_hip_queued;
 
 /* module.c: loads all code and finds all kernels. `log_size` bytes of what the driver's compiler
  * says become part of the error. */

@@ -207,6 +207,7 @@ gboolean hv_hip_event_wait(HvHip *hip, HvHipEvent *event, GError **error)
 
 static gboolean check_device(HvHip *hip, HvDevice memory, size_t bytes, size_t call, GError **error)
 {
+    hv_hip_queued++;
     if (hv_hip_is_device(hip, memory, bytes))
         return TRUE;
     g_set_error(error, HV_ERROR, HV_ERROR_BACKEND,

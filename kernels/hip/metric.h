@@ -2,7 +2,10 @@
  *
  * What all metrics' `hip` operations do alike: find kernels, take memory for each slot, queue a
  * pair's work, let results come back. A room adds its own memory and launches. Threads: as for
- * HvMetricOps. */
+ * HvMetricOps.
+ *
+ * Pairs of a slot that are staged alike are measured by the same calls: these become a graph, where
+ * the runtime has graphs, and the host queues each such pair at the cost of one call. */
 #ifndef HV_HIP_METRIC_H
 #define HV_HIP_METRIC_H
 
@@ -20,8 +23,15 @@ typedef struct HvHipMetricOps {
      * where that is nothing. */
     gboolean (*make)(HvMetric *metric, GError **error);
     gboolean (*make_slot)(HvMetric *metric, unsigned slot, GError **error);
-    /* Queues the kernels that measure the pair in the slot. */
+    /* Queues the kernels that measure the pair in the slot, and nothing else. What it does may
+     * depend on the staged planes and the variant alone: a graph may do it in its place. */
     gboolean (*launch)(HvMetric *metric, unsigned slot, const HvSlot *staged, GError **error);
+    /* What is to be queued before and after that, each time anew, events too; or NULL. */
+    gboolean (*before)(HvMetric *metric, unsigned slot, const HvSlot *staged, GError **error);
+    gboolean (*after)(HvMetric *metric, unsigned slot, const HvSlot *staged, GError **error);
+    /* Which variant of the same work the pair is that is submitted next: `variants` or more for one
+     * that will not come again. NULL where there is one. */
+    unsigned (*variant)(const HvMetric *metric);
 } HvHipMetricOps;
 
 /* What a pair's kernels leave. */
@@ -30,11 +40,15 @@ typedef struct HvHipResult {
     gpointer host; /* pinned: where it is when the slot was waited for */
 } HvHipResult;
 
-/* What each such metric begins with. It sets the first three; its own functions read the others. */
+typedef struct HvHipRepeat HvHipRepeat; /* pairs that are measured by the same calls */
+
+/* What each such metric begins with. It sets those before hip; its own functions read the others.
+ */
 typedef struct HvHipMetric {
     const HvHipMetricOps *ops;
     const char *name; /* for errors */
     size_t result_bytes;
+    unsigned variants; /* 0 is as 1 */
 
     HvHip *hip;
     HvStaging *staging;
@@ -42,6 +56,10 @@ typedef struct HvHipMetric {
     const HvHipKernel *kernel[HV_HIP_METRIC_KERNELS]; /* in the order of their names */
     unsigned slots;
     HvHipResult *result; /* one a slot */
+
+    gboolean has_graphs; /* until making one fails */
+    HvHipRepeat *repeat; /* one a variant and slot */
+    guint64 by_graph;    /* pairs that a graph queued */
 } HvHipMetric;
 
 /* Takes all that the metric, which is made by g_new(), needs on the device, and returns it; on

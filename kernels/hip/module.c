@@ -174,6 +174,7 @@ gboolean hv_hip_launch(HvHip *hip, const HvHipKernel *kernel, unsigned grid_x, u
     } value[HV_MAX_ARGUMENTS];
     void *address[HV_MAX_ARGUMENTS];
 
+    hv_hip_queued++;
     if (!check_launch(hip, info, arguments, n_arguments, error))
         return FALSE;
     if (!grid_x || !grid_y || !grid_z)

@@ -29,11 +29,22 @@ static const HvSymbol hip_symbols[] = {
     {MEMBER(upload), "hipMemcpyHtoDAsync"},
     {MEMBER(upload_2d), "hipMemcpy2DAsync"},
     {MEMBER(download), "hipMemcpyDtoHAsync"},
-    {MEMBER(fill), "hipMemsetD8Async"},
+    {MEMBER(fill), "hipMemsetAsync"},
     {MEMBER(load_data), "hipModuleLoadData"},
     {MEMBER(module_unload), "hipModuleUnload"},
     {MEMBER(module_function), "hipModuleGetFunction"},
     {MEMBER(launch), "hipModuleLaunchKernel"},
+};
+
+/* Since HIP 5.0. hipGraphInstantiate has had two signatures, the one WithFlags one. */
+static const HvSymbol graph_symbols[] = {
+    {MEMBER(capture_begin), "hipStreamBeginCapture"},
+    {MEMBER(capture_end), "hipStreamEndCapture"},
+    {MEMBER(graph_nodes), "hipGraphGetNodes"},
+    {MEMBER(graph_instantiate), "hipGraphInstantiateWithFlags"},
+    {MEMBER(graph_destroy), "hipGraphDestroy"},
+    {MEMBER(graph_launch), "hipGraphLaunch"},
+    {MEMBER(instance_destroy), "hipGraphExecDestroy"},
 };
 
 /* Both layouts of hipDeviceProp_t that ever were: the name of the target stands at this offset. */
@@ -88,6 +99,16 @@ gboolean hv_runtime_symbols(void *table, void *library, const HvSymbol *symbols,
     return TRUE;
 }
 
+void hv_runtime_graphs(HvRuntime *runtime, void *library, const HvSymbol *symbols, unsigned n)
+{
+    HvRuntime with = *runtime;
+    char *why = NULL;
+    if (g_strcmp0(g_getenv("HIPVMAF_GRAPHS"), "0") &&
+        hv_runtime_symbols(&with, library, symbols, n, &why))
+        *runtime = with;
+    g_free(why);
+}
+
 static gboolean load_properties(HvRuntime *runtime, GModule *library, char **why)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(properties_versions); i++) {
@@ -110,6 +131,7 @@ static gboolean load_hip(HvRuntime *runtime, GModule *library, char **why)
         .target = target,
         .module_load = module_load,
     };
+    hv_runtime_graphs(runtime, library, graph_symbols, G_N_ELEMENTS(graph_symbols));
     return hv_runtime_symbols(runtime, library, hip_symbols, G_N_ELEMENTS(hip_symbols), why) &&
            load_properties(runtime, library, why);
 }
@@ -150,5 +172,8 @@ const char *hv_runtime_call_name(const HvRuntime *runtime, size_t member)
     for (unsigned i = 0; i < G_N_ELEMENTS(hip_symbols); i++)
         if (hip_symbols[i].member == member)
             return hip_symbols[i].name;
+    for (unsigned i = 0; i < G_N_ELEMENTS(graph_symbols); i++)
+        if (graph_symbols[i].member == member)
+            return graph_symbols[i].name;
     return properties_versions[runtime->target_offset == properties_versions[1].target_offset].name;
 }

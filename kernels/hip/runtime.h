@@ -45,7 +45,7 @@ typedef struct HvRuntime {
     int (*upload_2d)(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                      size_t row_bytes, size_t rows, int kind, void *stream);
     int (*download)(void *to, void *from, size_t bytes, void *stream);
-    int (*fill)(void *to, unsigned char value, size_t bytes, void *stream);
+    int (*fill)(void *to, int byte, size_t bytes, void *stream);
 
     /* `log` gets what the driver's compiler has to say, if anything. */
     int (*module_load)(const struct HvRuntime *runtime, void **out, const void *code, char *log,
@@ -55,6 +55,15 @@ typedef struct HvRuntime {
     int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                   void *stream, void **arguments, void **extra);
+
+    /* NULL, all of them, where the runtime has no graphs, or is to be used without. */
+    int (*capture_begin)(void *stream, int mode);
+    int (*capture_end)(void *stream, void **graph);
+    int (*graph_nodes)(void *graph, void **nodes, size_t *n);
+    int (*graph_instantiate)(void **out, void *graph, unsigned long long flags);
+    int (*graph_destroy)(void *graph);
+    int (*graph_launch)(void *instance, void *stream);
+    int (*instance_destroy)(void *instance);
 
     /* Of HIP alone. */
     int (*properties)(void *properties, int device);
@@ -81,6 +90,10 @@ typedef struct HvSymbol {
 /* Fills the table's members; FALSE and `why` when the library lacks one. */
 gboolean hv_runtime_symbols(void *table, void *library, const HvSymbol *symbols, unsigned n,
                             char **why);
+
+/* The functions of graphs, under the runtime's names for them; leaves them all NULL where the
+ * library lacks one, or HIPVMAF_GRAPHS is 0. */
+void hv_runtime_graphs(HvRuntime *runtime, void *library, const HvSymbol *symbols, unsigned n);
 
 /* cuda.c: fills the table with thunks over libcuda; `library` is a GModule. */
 gboolean hv_runtime_load_cuda(HvRuntime *runtime, void *library, char **why);

@@ -61,26 +61,50 @@ static gboolean make_slot(HvMetric *m, unsigned i, GError **error)
                             error);
 }
 
-/* Once the earlier frame's copy is there, where the frame is compared with one. */
+/* The next frame's plane, and that of the frame it is compared with, if there is one. */
+static uint32_t plane_of(const HvMetric *m)
+{
+    return (uint32_t)(m->frames % m->n_planes);
+}
+
+static gboolean compares(const HvMetric *m)
+{
+    return m->frames >= m->distance;
+}
+
+static uint32_t earlier_plane(const HvMetric *m)
+{
+    return (uint32_t)((m->frames - m->distance) % m->n_planes);
+}
+
+static gboolean wait_for_earlier(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
+{
+    return !compares(m) || hv_hip_stream_wait_event(m->gpu.hip, staged->stream,
+                                                    m->written[earlier_plane(m)], error);
+}
+
 static gboolean launch(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
 {
     const HvStagedPlane *luma = &staged->plane[0][0];
-    gboolean compares = m->frames >= m->distance;
-    uint32_t plane = (uint32_t)(m->frames % m->n_planes);
-    uint32_t earlier = (uint32_t)((m->frames - m->distance) % m->n_planes);
-    const HvArgument arguments[] = {hv_pointer(m->buffers[i]),
-                                    hv_pointer(m->fixed_copy),
-                                    hv_u32(luma->pitch),
-                                    hv_u32(luma->shift),
-                                    hv_u32(plane),
-                                    hv_u32(compares ? earlier : HV_MOTION_NO_PLANE)};
-    return (!compares ||
-            hv_hip_stream_wait_event(m->gpu.hip, staged->stream, m->written[earlier], error)) &&
-           hv_hip_launch(m->gpu.hip, m->gpu.kernel[0],
+    const HvArgument arguments[] = {
+        hv_pointer(m->buffers[i]), hv_pointer(m->fixed_copy),
+        hv_u32(luma->pitch),       hv_u32(luma->shift),
+        hv_u32(plane_of(m)),       hv_u32(compares(m) ? earlier_plane(m) : HV_MOTION_NO_PLANE)};
+    return hv_hip_launch(m->gpu.hip, m->gpu.kernel[0],
                          hv_divide_up(m->base.format.width, HV_MOTION_TILE_COLUMNS),
                          hv_divide_up(m->base.format.height, HV_MOTION_TILE_ROWS), 1,
-                         staged->stream, arguments, G_N_ELEMENTS(arguments), error) &&
-           hv_hip_event_record(m->gpu.hip, m->written[plane], staged->stream, error);
+                         staged->stream, arguments, G_N_ELEMENTS(arguments), error);
+}
+
+static gboolean mark_written(HvMetric *m, unsigned i, const HvSlot *staged, GError **error)
+{
+    return hv_hip_event_record(m->gpu.hip, m->written[plane_of(m)], staged->stream, error);
+}
+
+/* What the first frames of a stream do is not done again. */
+static unsigned variant(const HvMetric *m)
+{
+    return compares(m) ? plane_of(m) : m->n_planes;
 }
 
 HvMotionWindow *hv_motion_hip_window(HvMetric *m)
@@ -95,6 +119,9 @@ static const HvHipMetricOps own = {
     .make = make,
     .make_slot = make_slot,
     .launch = launch,
+    .before = wait_for_earlier,
+    .after = mark_written,
+    .variant = variant,
 };
 
 static HvMetric *create(const HvMetricSetup *setup, GError **error)
@@ -103,7 +130,7 @@ static HvMetric *create(const HvMetricSetup *setup, GError **error)
     hv_motion_init(&m->base, setup);
     m->distance = hv_motion_distance(&m->base.params);
     m->n_planes = 2 * m->distance;
-    m->gpu = (HvHipMetric){&own, "motion", sizeof(HvMotionSum)};
+    m->gpu = (HvHipMetric){&own, "motion", sizeof(HvMotionSum), m->n_planes};
     return hv_hip_metric_make(m, setup, error);
 }
 

@@ -23,6 +23,7 @@ MOMENT = "kernels/moment/moment_hip.c"
 SSIM = "kernels/ssim/ssim_hip.c"
 ARENA = "kernels/hip/arena.c"
 METRIC = "kernels/hip/metric.c"
+GRAPH = "kernels/hip/graph.c"
 STAGING = "kernels/hip/staging.c"
 DEVICE = "kernels/hip/device.c"
 MODULE = "kernels/hip/module.c"
@@ -135,10 +136,10 @@ MOTION_MUTANTS = {
         False),
     "nothing waits for the earlier frame": (
         "motion", MOTION, "hv_hip_stream_wait_event(m->gpu.hip, staged->stream, "
-        "m->written[earlier], error)", "TRUE", False),
+        "m->written[earlier_plane(m)], error)", "TRUE", False),
     "the end of a kernel is not marked": (
-        "motion", MOTION, "hv_hip_event_record(m->gpu.hip, m->written[plane], staged->stream, error)",
-        "TRUE", False),
+        "motion", MOTION, "hv_hip_event_record(m->gpu.hip, m->written[plane_of(m)], "
+        "staged->stream, error)", "TRUE", False),
     "its events are not released": dropped(
         "motion", ARENA, "hv_hip_event_free(arena->hip, g_ptr_array_index(arena->events, i));"),
 }
@@ -241,8 +242,40 @@ HIP_MUTANTS = {
         "return status >= 0;", False),
 }
 
+GRAPH_MUTANTS = {
+    "a graph is used for pictures of another pitch": (
+        "vif", METRIC, "a->pitch != b->pitch", "FALSE", False),
+    "a metric's graphs are not released": dropped(
+        "vif", METRIC, "hv_hip_graph_free(gpu->hip, gpu->repeat[i].graph);"),
+    "a graph that is of no use any more is not released": dropped(
+        "vif", METRIC, "hv_hip_graph_free(gpu->hip, repeat->graph);"),
+    "a capture stays open when a launch fails": (
+        "vif", METRIC, "queue(metric, slot, staged, NULL); graph =",
+        "graph = !queue(metric, slot, staged, NULL) ? NULL :", False),
+    "a pair that is captured is not measured": (
+        "vif", METRIC, "return hv_hip_graph_launch(gpu->hip, repeat->graph, staged->stream, error);",
+        "return repeat->alike == 2 ? repeat->alike++ : "
+        "hv_hip_graph_launch(gpu->hip, repeat->graph, staged->stream, error);", False),
+    "a graph that cannot be made ends the pair": (
+        "vif", METRIC, "return queue(metric, slot, staged, error); gpu->by_graph++;",
+        "return gpu->has_graphs && queue(metric, slot, staged, error); gpu->by_graph++;", False),
+    "motion waits within a graph": (
+        "motion", MOTION, "return hv_hip_launch(",
+        "return wait_for_earlier(m, i, staged, error) && hv_hip_launch(", False),
+    "a capture minds other threads": ("vif", GRAPH, "THREAD_LOCAL = 1", "THREAD_LOCAL = 0", False),
+    "a graph is not released once it has an instance": dropped(
+        "vif", GRAPH, "runtime->graph_destroy(graph);"),
+    "a graph that lacks a call is used": (
+        "psnr", GRAPH, "nodes >= hv_hip_queued", "TRUE", False),
+    "an error of a graph's launch is not told": (
+        "vif", GRAPH, "hv_hip_check(hip, hip->runtime.graph_launch(graph, stream), "
+        "HV_CALL(graph_launch), NULL, error)", "hip->runtime.graph_launch(graph, stream) >= 0",
+        False),
+}
+
 MUTANTS = {
     **HIP_MUTANTS,
+    **{f"graphs: {name}": mutant for name, mutant in GRAPH_MUTANTS.items()},
     **{f"adm: {name}": mutant for name, mutant in ADM_MUTANTS.items()},
     **{f"vif: {name}": mutant for name, mutant in VIF_MUTANTS.items()},
     **{f"motion: {name}": mutant for name, mutant in MOTION_MUTANTS.items()},

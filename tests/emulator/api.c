@@ -23,10 +23,12 @@ enum {
     NOT_READY = 600,
     ILLEGAL_ADDRESS = 700,
     LAUNCH_FAILURE = 719,
+    CAPTURE_UNSUPPORTED = 900,
     UNKNOWN = 999
 };
 
 enum { KIND_UP = 1, KIND_DOWN = 2, KIND_DEVICE = 3 };
+enum { THREAD_LOCAL = 1 }; /* a mode of captures */
 
 typedef struct Module {
     int device;
@@ -41,6 +43,7 @@ typedef struct Function {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int current_device; /* 0 in a thread that set none */
+static __thread unsigned captures;  /* that this thread has begun, and not ended */
 static EmuKernel *kernels;
 static Module *modules;
 static Function *functions;
@@ -178,6 +181,22 @@ API unsigned long emu_calls(const char *name)
     return calls;
 }
 
+/* What may be called while the thread captures: what its capture may consist of. Events could be
+ * part of one, and of others then; the emulator has no such graphs. */
+static int check_capture(const char *name)
+{
+    static const char *const legal[] = {"hipSetDevice",          "hipModuleGetFunction",
+                                        "hipModuleLaunchKernel", "hipMemsetAsync",
+                                        "hipMemcpyDtoHAsync",    "hipStreamEndCapture"};
+    if (!captures)
+        return SUCCESS;
+    for (unsigned i = 0; i < sizeof legal / sizeof *legal; i++)
+        if (!strcmp(legal[i], name))
+            return SUCCESS;
+    emu_violation("%s: the calling thread captures a stream", name);
+    return CAPTURE_UNSUPPORTED;
+}
+
 /* Every function begins with enter() and ends with leave(): what to return if not 0 comes from the
  * former. Functions that release do so even when they are made to fail, as errors of earlier work
  * come back from them. */
@@ -187,6 +206,8 @@ static int enter(const char *name)
     if (!emu_seed)
         emu_random();
     int status = injection(name);
+    if (!status)
+        status = check_capture(name);
     return status ? status : emu_device_error[current_device];
 }
 
@@ -208,7 +229,12 @@ static int check_device(const char *call, const char *what, int device)
 
 static int check_stream(const char *call, EmuStream *stream)
 {
-    if (stream && emu_stream_exists(stream))
+    bool exists = stream && emu_stream_exists(stream);
+    if (exists && stream->capture && stream->capturer != &captures) {
+        emu_violation("%s: another thread captures the stream", call);
+        return CAPTURE_UNSUPPORTED;
+    }
+    if (exists)
         return check_device(call, "stream", stream->device);
     emu_violation("%s: %s", call, stream ? "no such stream" : "the default stream orders all work");
     return INVALID_HANDLE;
@@ -329,7 +355,8 @@ API const char *hipGetErrorName(int status)
                  {NOT_FOUND, "hipErrorNotFound"},
                  {NOT_READY, "hipErrorNotReady"},
                  {ILLEGAL_ADDRESS, "hipErrorIllegalAddress"},
-                 {LAUNCH_FAILURE, "hipErrorLaunchFailure"}};
+                 {LAUNCH_FAILURE, "hipErrorLaunchFailure"},
+                 {CAPTURE_UNSUPPORTED, "hipErrorStreamCaptureUnsupported"}};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].status == status)
             return names[i].name;
@@ -413,6 +440,10 @@ API int hipStreamDestroy(EmuStream *stream)
 {
     int status = enter("hipStreamDestroy");
     int wrong = check_stream("hipStreamDestroy", stream);
+    if (!wrong && stream->capture) {
+        emu_violation("hipStreamDestroy: the stream's capture was not ended");
+        wrong = CAPTURE_UNSUPPORTED;
+    }
     if (!wrong)
         emu_stream_free(stream);
     return leave(wrong ? wrong : status);
@@ -586,6 +617,11 @@ static int queue_copy(const char *call, const EmuWork *work, int kind, EmuStream
     if (!status && work->kind == EMU_COPY)
         status = check_side(call, "the source", (void *)work->copy.from,
                             extent(work->copy.from_pitch, row, rows), kind != KIND_UP);
+    if (!status && stream->capture && kind == KIND_DOWN &&
+        !emu_memory_at(work->copy.to, work->copy.row)) {
+        emu_violation("%s: a graph copies to memory that is not pinned", call);
+        status = CAPTURE_UNSUPPORTED;
+    }
     if (!status)
         emu_queue(stream, work);
     return leave(status);
@@ -827,5 +863,117 @@ API int hipModuleLaunchKernel(Function *function, unsigned grid_x, unsigned grid
         if (!status)
             emu_queue(stream, &work);
     }
+    return leave(status);
+}
+
+API int hipStreamBeginCapture(EmuStream *stream, int mode);
+API int hipStreamBeginCapture(EmuStream *stream, int mode)
+{
+    int status = enter("hipStreamBeginCapture");
+    if (!status)
+        status = check_stream("hipStreamBeginCapture", stream);
+    if (!status && mode != THREAD_LOCAL) {
+        emu_violation("hipStreamBeginCapture: a mode that minds what other threads do");
+        status = INVALID_VALUE;
+    }
+    if (!status) {
+        stream->capture = emu_graph_new(stream->device);
+        stream->capturer = &captures;
+        captures++;
+    }
+    return leave(status);
+}
+
+/* Ends it even when made to fail. */
+API int hipStreamEndCapture(EmuStream *stream, EmuGraph **out);
+API int hipStreamEndCapture(EmuStream *stream, EmuGraph **out)
+{
+    int status = enter("hipStreamEndCapture");
+    int wrong = check_stream("hipStreamEndCapture", stream);
+    *out = NULL;
+    if (!wrong && !stream->capture) {
+        emu_violation("hipStreamEndCapture: the stream captures nothing");
+        wrong = INVALID_VALUE;
+    }
+    if (!wrong) {
+        if (status)
+            emu_graph_free(stream->capture);
+        else
+            *out = stream->capture;
+        stream->capture = NULL;
+        captures--;
+    }
+    return leave(wrong ? wrong : status);
+}
+
+static int check_graph(const char *call, const EmuGraph *graph, bool is_instance)
+{
+    if (graph && emu_graph_exists(graph, is_instance))
+        return check_device(call, "graph", graph->device);
+    emu_violation("%s: no such graph", call);
+    return INVALID_VALUE;
+}
+
+API int hipGraphGetNodes(EmuGraph *graph, void **nodes, size_t *n);
+API int hipGraphGetNodes(EmuGraph *graph, void **nodes, size_t *n)
+{
+    int status = enter("hipGraphGetNodes");
+    if (!status)
+        status = check_graph("hipGraphGetNodes", graph, false);
+    if (!status && nodes)
+        status = INVALID_VALUE; /* nodes are no objects here */
+    if (!status)
+        *n = graph->nodes;
+    return leave(status);
+}
+
+API int hipGraphInstantiateWithFlags(EmuGraph **out, EmuGraph *graph, unsigned long long flags);
+API int hipGraphInstantiateWithFlags(EmuGraph **out, EmuGraph *graph, unsigned long long flags)
+{
+    int status = enter("hipGraphInstantiateWithFlags");
+    if (!status)
+        status = check_graph("hipGraphInstantiateWithFlags", graph, false);
+    if (!status && flags)
+        status = INVALID_VALUE;
+    if (!status)
+        *out = emu_graph_instance(graph);
+    return leave(status);
+}
+
+static int destroy_graph(const char *call, EmuGraph *graph, bool is_instance)
+{
+    int status = enter(call);
+    int wrong = check_graph(call, graph, is_instance);
+    if (!wrong && graph->queued) {
+        emu_violation("%s: the graph may be running", call);
+        wrong = INVALID_VALUE;
+    }
+    if (!wrong)
+        emu_graph_free(graph);
+    return leave(wrong ? wrong : status);
+}
+
+API int hipGraphDestroy(EmuGraph *graph);
+API int hipGraphDestroy(EmuGraph *graph)
+{
+    return destroy_graph("hipGraphDestroy", graph, false);
+}
+
+API int hipGraphExecDestroy(EmuGraph *instance);
+API int hipGraphExecDestroy(EmuGraph *instance)
+{
+    return destroy_graph("hipGraphExecDestroy", instance, true);
+}
+
+API int hipGraphLaunch(EmuGraph *instance, EmuStream *stream);
+API int hipGraphLaunch(EmuGraph *instance, EmuStream *stream)
+{
+    int status = enter("hipGraphLaunch");
+    if (!status)
+        status = check_stream("hipGraphLaunch", stream);
+    if (!status)
+        status = check_graph("hipGraphLaunch", instance, true);
+    for (const EmuWork *work = status ? NULL : instance->first; work; work = work->next)
+        emu_queue(stream, work);
     return leave(status);
 }

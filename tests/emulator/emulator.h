@@ -125,12 +125,31 @@ typedef struct EmuWork {
         } mark;
     };
     uint8_t value;
+    struct EmuGraph *instance; /* that queued it, or NULL */
     struct EmuWork *next;
 } EmuWork;
+
+/* graph.c: what a stream captures becomes a graph, and instances are made of that. */
+typedef struct EmuGraph {
+    int device;
+    bool is_instance;
+    EmuWork *first, *last;
+    size_t nodes;
+    unsigned queued; /* work of an instance that has not run yet */
+    struct EmuGraph *next;
+} EmuGraph;
+
+EmuGraph *emu_graph_new(int device);
+void emu_graph_add(EmuGraph *graph, const EmuWork *work);
+EmuGraph *emu_graph_instance(const EmuGraph *graph);
+void emu_graph_free(EmuGraph *graph);
+bool emu_graph_exists(const EmuGraph *graph, bool is_instance);
 
 typedef struct EmuStream {
     int device;
     EmuWork *first, *last;
+    EmuGraph *capture;    /* what is queued goes there; or NULL */
+    const void *capturer; /* the thread that began that */
     struct EmuStream *next;
 } EmuStream;
 

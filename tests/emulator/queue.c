@@ -129,6 +129,8 @@ static void run_first(EmuStream *stream)
     } else {
         run_copy(stream, work);
     }
+    if (work->instance)
+        work->instance->queued--;
     free(work);
 }
 
@@ -237,9 +239,15 @@ void emu_progress(void)
 
 void emu_queue(EmuStream *stream, const EmuWork *work)
 {
+    if (stream->capture) {
+        emu_graph_add(stream->capture, work);
+        return;
+    }
     EmuWork *copy = malloc(sizeof *copy);
     *copy = *work;
     copy->next = NULL;
+    if (copy->instance)
+        copy->instance->queued++;
     if (copy->kind == EMU_RECORD)
         copy->mark.count = ++copy->mark.event->recorded;
     else if (copy->kind == EMU_WAIT)

@@ -42,6 +42,13 @@
     F(hipModuleGetFunction, void *, void *, const char *)                                          \
     F(hipModuleLaunchKernel, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
       unsigned, void *, void **, void **)                                                          \
+    F(hipStreamBeginCapture, void *, int)                                                          \
+    F(hipStreamEndCapture, void *, void *)                                                         \
+    F(hipGraphGetNodes, void *, void *, size_t *)                                                  \
+    F(hipGraphInstantiateWithFlags, void *, void *, unsigned long long)                            \
+    F(hipGraphDestroy, void *)                                                                     \
+    F(hipGraphExecDestroy, void *)                                                                 \
+    F(hipGraphLaunch, void *, void *)                                                              \
     F(emu_fail, const char *)
 
 #define DECLARE(name, ...) static int (*name)(__VA_ARGS__);
@@ -505,6 +512,174 @@ static void wrong_block(void)
     MUST(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, stream, arguments, NULL));
 }
 
+/* Graphs */
+
+static void *graph, *instance;
+
+static void capture(void)
+{
+    MUST(hipStreamBeginCapture(stream, 1));
+    scale();
+    download();
+    MUST(hipStreamEndCapture(stream, &graph));
+}
+
+static void instantiate(void)
+{
+    capture();
+    MUST(hipGraphInstantiateWithFlags(&instance, graph, 0));
+    MUST(hipGraphDestroy(graph));
+}
+
+static void right_graph(void)
+{
+    size_t nodes = 0;
+    begin();
+    upload();
+    capture();
+    MUST(hipGraphGetNodes(graph, NULL, &nodes));
+    HOLDS(nodes == 2);
+    MUST(hipGraphInstantiateWithFlags(&instance, graph, 0));
+    MUST(hipGraphDestroy(graph));
+    MUST(hipStreamSynchronize(stream));
+    HOLDS(host[0] == 0 && host[1] == 1); /* nothing of it has run */
+    for (unsigned i = 0; i < 3; i++) {
+        upload();
+        MUST(hipGraphLaunch(instance, stream));
+        MUST(hipStreamSynchronize(stream));
+        HOLDS(scaled());
+    }
+    MUST(hipGraphExecDestroy(instance));
+    finish();
+}
+
+static void wait_in_capture(void)
+{
+    begin();
+    MUST(hipStreamBeginCapture(stream, 1));
+    MUST(hipStreamSynchronize(stream));
+}
+
+static void allocation_in_capture(void)
+{
+    begin();
+    MUST(hipStreamBeginCapture(stream, 1));
+    device_memory(8);
+}
+
+static void upload_in_capture(void)
+{
+    begin();
+    MUST(hipStreamBeginCapture(stream, 1));
+    upload();
+}
+
+static void event_in_capture(void)
+{
+    void *event;
+    begin();
+    MUST(hipEventCreateWithFlags(&event, 2));
+    MUST(hipStreamBeginCapture(stream, 1));
+    MUST(hipEventRecord(event, stream));
+}
+
+static void pageable_in_graph(void)
+{
+    static uint32_t pageable[N];
+    begin();
+    MUST(hipStreamBeginCapture(stream, 1));
+    host = pageable;
+    download();
+}
+
+static void *waits(void *user)
+{
+    hipSetDevice(0);
+    hipStreamSynchronize(stream);
+    return NULL;
+}
+
+static void captured_by_another(void)
+{
+    pthread_t thread;
+    begin();
+    MUST(hipStreamBeginCapture(stream, 1));
+    pthread_create(&thread, NULL, waits, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void global_capture(void)
+{
+    begin();
+    MUST(hipStreamBeginCapture(stream, 0));
+}
+
+static void end_without_begin(void)
+{
+    begin();
+    MUST(hipStreamEndCapture(stream, &graph));
+}
+
+static void failed_end(void)
+{
+    begin();
+    emu_fail("hipStreamEndCapture:1");
+    MUST(hipStreamBeginCapture(stream, 1));
+    scale();
+    HOLDS(hipStreamEndCapture(stream, &graph) == 999 && !graph);
+    finish(); /* where nothing is left of it */
+}
+
+static void graph_used_after_free(void)
+{
+    begin();
+    upload();
+    instantiate();
+    MUST(hipFree(at(out)));
+    MUST(hipGraphLaunch(instance, stream));
+    MUST(hipStreamSynchronize(stream));
+}
+
+static void graph_freed_early(void)
+{
+    begin();
+    upload();
+    instantiate();
+    MUST(hipGraphLaunch(instance, stream));
+    MUST(hipGraphExecDestroy(instance));
+}
+
+static void graph_freed_twice(void)
+{
+    begin();
+    instantiate();
+    MUST(hipGraphExecDestroy(instance));
+    MUST(hipGraphExecDestroy(instance));
+}
+
+static void graph_launched(void)
+{
+    begin();
+    capture();
+    MUST(hipGraphLaunch(graph, stream));
+}
+
+static void foreign_graph(void)
+{
+    begin();
+    instantiate();
+    MUST(hipSetDevice(1));
+    MUST(hipStreamCreateWithFlags(&stream, 1));
+    MUST(hipGraphLaunch(instance, stream));
+}
+
+static void graph_leaks(void)
+{
+    begin();
+    instantiate();
+    exit(0);
+}
+
 static void leaks(void)
 {
     void *event;
@@ -662,6 +837,26 @@ static const struct {
     {"memory freed twice", freed_twice, "hipFree of", SIGABRT},
     {"the default stream", default_stream, "the default stream", SIGABRT},
     {"a wrong block size", wrong_block, "it is made for 128", SIGABRT},
+    {"a graph, thrice", right_graph, NULL, 0},
+    {"a wait in a capture", wait_in_capture, "hipStreamSynchronize: the calling thread captures",
+     SIGABRT},
+    {"an allocation in a capture", allocation_in_capture, "hipMalloc: the calling thread captures",
+     SIGABRT},
+    {"an upload in a capture", upload_in_capture, "hipMemcpyHtoDAsync: the calling thread",
+     SIGABRT},
+    {"an event in a capture", event_in_capture, "hipEventRecord: the calling thread", SIGABRT},
+    {"a graph copies to memory not pinned", pageable_in_graph, "not pinned", SIGABRT},
+    {"a wait for what another thread captures", captured_by_another, "another thread captures",
+     SIGABRT},
+    {"a capture that minds other threads", global_capture, "minds what other threads do", SIGABRT},
+    {"the end of no capture", end_without_begin, "captures nothing", SIGABRT},
+    {"a capture that fails is ended", failed_end, NULL, 0},
+    {"a graph on freed memory", graph_used_after_free, "a freed 4000-byte", SIGABRT},
+    {"a graph freed while it runs", graph_freed_early, "may be running", SIGABRT},
+    {"a graph freed twice", graph_freed_twice, "no such graph", SIGABRT},
+    {"a graph without an instance is launched", graph_launched, "no such graph", SIGABRT},
+    {"a graph of another device", foreign_graph, "belongs to device 0", SIGABRT},
+    {"a graph that leaks is told", graph_leaks, "leak: 1 instances of graphs", 0},
     {"leaks are told", leaks, "leak: 1 events", 0},
     {"calls fail on demand", failures, NULL, 0},
     {"violations as errors", violations_continue, "argument 0 is 0x", 0},

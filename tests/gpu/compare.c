@@ -63,16 +63,33 @@ static const char *const motion_options[] = {
 /* More pairs than slots; streams of every length up to that. */
 static const unsigned six[] = {6, 0}, four[] = {4, 0}, each[] = {1, 2, 3, 5, 0};
 
+/* With three slots: each measures a pair, makes a graph of the second one, the first uses it again,
+ * and is then given another layout. Motion has up to twelve graphs. */
+enum { ALIKE = 7, ALIKE_MOTION = 28 };
+
 const Compared compared[] = {
-    {.metric = "adm", .options = adm_options, .lengths = six, .n_sums = ADM_SUMS, .sums = adm_sums},
-    {.metric = "vif", .options = vif_options, .lengths = four},
-    {.metric = "motion", .options = motion_options, .lengths = each},
-    {.metric = "psnr", .options = psnr_options, .lengths = four},
-    {.metric = "float_psnr", .options = no_options, .lengths = four},
-    {.metric = "float_moment", .options = no_options, .lengths = four},
-    {.metric = "float_ssim", .options = ssim_options, .lengths = four},
-    {.metric = "float_ssim", .options = smaller_ssim_options, .lengths = four, .larger = 61},
-    {.metric = "float_ms_ssim", .options = ssim_options, .lengths = four, .larger = 160},
+    {.metric = "adm",
+     .options = adm_options,
+     .lengths = six,
+     .alike = ALIKE,
+     .n_sums = ADM_SUMS,
+     .sums = adm_sums},
+    {.metric = "vif", .options = vif_options, .lengths = four, .alike = ALIKE},
+    {.metric = "motion", .options = motion_options, .lengths = each, .alike = ALIKE_MOTION},
+    {.metric = "psnr", .options = psnr_options, .lengths = four, .alike = ALIKE},
+    {.metric = "float_psnr", .options = no_options, .lengths = four, .alike = ALIKE},
+    {.metric = "float_moment", .options = no_options, .lengths = four, .alike = ALIKE},
+    {.metric = "float_ssim", .options = ssim_options, .lengths = four, .alike = ALIKE},
+    {.metric = "float_ssim",
+     .options = smaller_ssim_options,
+     .lengths = four,
+     .alike = ALIKE,
+     .larger = 61},
+    {.metric = "float_ms_ssim",
+     .options = ssim_options,
+     .lengths = four,
+     .alike = ALIKE,
+     .larger = 160},
     {.metric = NULL},
 };
 
@@ -186,11 +203,15 @@ void stream_free(Stream *stream)
     g_free(stream);
 }
 
-static Layout random_layout(unsigned depth, uint64_t *state)
+/* Half of them with a stride that the device keeps. */
+static Layout random_layout(const HvFormat *format, unsigned width, uint64_t *state)
 {
-    unsigned bytes = depth > 8 ? 2 : 1;
+    unsigned depth = format->depth, bytes = hv_format_sample_bytes(format);
     Layout layout;
-    layout.padding = clip_random(state) % 4 * 8 * bytes + clip_random(state) % 3 * bytes;
+    if (clip_random(state) % 2)
+        layout.padding = -(width * bytes) % 16 + clip_random(state) % 4 * 16;
+    else
+        layout.padding = clip_random(state) % 4 * 8 * bytes + clip_random(state) % 3 * bytes;
     layout.offset = clip_random(state) % 5 * bytes;
     layout.shift = bytes == 2 && clip_random(state) % 2 ? 16 - depth : 0;
     layout.garbage = TRUE;
@@ -198,24 +219,29 @@ static Layout random_layout(unsigned depth, uint64_t *state)
 }
 
 static void make_plane(Stream *stream, unsigned pair, unsigned plane, ClipKind kind,
-                       uint64_t *state)
+                       Layout layout[CLIP_PICTURES], gboolean anew, uint64_t *state)
 {
     const HvFormat *format = &stream->format;
+    unsigned width = hv_format_plane_width(format, plane);
     gpointer *memory = stream->memory + (pair * HV_MAX_PLANES + plane) * CLIP_PICTURES;
-    Clip clip = clip_new(kind, hv_format_plane_width(format, plane),
-                         hv_format_plane_height(format, plane), format->depth, clip_random(state));
+    Clip clip = clip_new(kind, width, hv_format_plane_height(format, plane), format->depth,
+                         clip_random(state));
     for (int p = 0; p < CLIP_PICTURES; p++) {
-        Layout layout = random_layout(format->depth, state);
-        stream->pair[pair][p].plane[plane] = clip_lay_out(&clip, p, &layout, &memory[p]).plane[0];
+        if (anew)
+            layout[p] = random_layout(format, width, state);
+        stream->pair[pair][p].plane[plane] =
+            clip_lay_out(&clip, p, &layout[p], &memory[p]).plane[0];
     }
     clip_free(&clip);
 }
 
-void stream_make(Stream *stream, unsigned kind, uint64_t *state)
+void stream_make(Stream *stream, unsigned kind, unsigned alike, uint64_t *state)
 {
+    Layout layout[HV_MAX_PLANES][CLIP_PICTURES];
     for (unsigned i = 0; i < stream->n; i++)
         for (unsigned plane = 0; plane < stream->format.n_planes; plane++)
-            make_plane(stream, i, plane, (kind + i) % CLIP_KINDS, state);
+            make_plane(stream, i, plane, (kind + i) % CLIP_KINDS, layout[plane], i % alike == 0,
+                       state);
 }
 
 void stream_measure(Stream *stream)

@@ -12,6 +12,7 @@ typedef struct Compared {
     const char *metric;
     const char *const *options;   /* sets of them, NULL-terminated; debug is on where not said */
     const unsigned *lengths;      /* of the streams that one instance measures, 0-terminated */
+    unsigned alike;               /* pairs of one layout that show every graph: see compare.c */
     double tolerance;             /* 0: every score is the same to the bit */
     unsigned n_sums;              /* integers that the scores are made from, and */
     const int64_t *(*sums)(void); /* those of the pair that was collected last, or NULL */
@@ -50,8 +51,9 @@ typedef struct Stream {
 Stream *stream_new(const Compared *what, GPtrArray *features, const HvFormat *format, unsigned n);
 void stream_free(Stream *stream);
 
-/* Makes its pictures: contents of all kinds in turn, from `kind` on, in random layouts. */
-void stream_make(Stream *stream, unsigned kind, uint64_t *state);
+/* Makes its pictures: contents of all kinds in turn, from `kind` on, in random layouts, of which
+ * each lasts for so many pairs. */
+void stream_make(Stream *stream, unsigned kind, unsigned alike, uint64_t *state);
 
 /* Measures it on the CPU: the baseline, one thread. */
 void stream_measure(Stream *stream);

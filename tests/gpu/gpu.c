@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "kernels/hip/metric.h"
+
 const HvMetricOps *gpu_ops(const Gpu *gpu, unsigned i)
 {
     return ((const HvFeature *)g_ptr_array_index(gpu->features, i))->info->hip;
@@ -97,6 +99,14 @@ void gpu_flush(Gpu *gpu)
     for (unsigned i = 0; i < gpu->features->len; i++)
         if (gpu_ops(gpu, i)->flush)
             gpu_ops(gpu, i)->flush(gpu->metric[i], HV_FLUSH_END);
+}
+
+guint64 gpu_by_graph(const Gpu *gpu)
+{
+    guint64 pairs = 0;
+    for (unsigned i = 0; i < gpu->features->len; i++)
+        pairs += ((const HvHipMetric *)gpu->metric[i])->by_graph;
+    return pairs;
 }
 
 void gpu_must(gboolean fine, GError *const *error)

@@ -33,6 +33,8 @@ const HvMetricOps *gpu_ops(const Gpu *gpu, unsigned metric);
 gboolean gpu_submit(Gpu *gpu, const HvPicture *pair, GError **error);
 /* Waits for the pair submitted earliest; `scores` are one for each metric. */
 gboolean gpu_collect(Gpu *gpu, const HvPicture *pair, HvScores *scores, GError **error);
+/* How many pairs, counted by metric, were queued by a graph. */
+guint64 gpu_by_graph(const Gpu *gpu);
 /* What waits for later pictures, of metrics that do: the end of a stream. */
 void gpu_flush(Gpu *gpu);
 

@@ -24,8 +24,23 @@ static const unsigned depths[] = {8, 10, 12, 16};
 
 static HvHip *hip;
 static unsigned long pairs;
+static guint64 by_graph; /* of these */
 
-/* Different contents in all slots at once, in streams of all lengths that the metric is held on. */
+/* In layouts of which each lasts for so many pairs. */
+static void hold_stream(const Compared *what, GPtrArray *features, const HvFormat *format, Gpu *gpu,
+                        unsigned n, unsigned alike, unsigned kind, uint64_t *state)
+{
+    GError *error = NULL;
+    Stream *stream = stream_new(what, features, format, n);
+    stream_make(stream, kind, alike, state);
+    stream_measure(stream);
+    gpu_must(stream_hold(stream, gpu, &error), &error);
+    stream_free(stream);
+    pairs += n;
+}
+
+/* Different contents in all slots at once, in a stream that is laid out alike for a while, then in
+ * streams of all lengths that the metric is held on. */
 static void hold_format(const Compared *what, unsigned width, unsigned height, unsigned depth,
                         const char *options, unsigned kind)
 {
@@ -37,15 +52,12 @@ static void hold_format(const Compared *what, unsigned width, unsigned height, u
     uint64_t state = width * 100003 + height * 17 + kind;
     gpu_must(gpu_fit(features, &format, &error), &error);
     gpu_must(gpu_init(&gpu, hip, &format, features, SLOTS, &error), &error);
+    hold_stream(what, features, &format, &gpu, what->alike + 1, what->alike, kind, &state);
     for (const unsigned *n = what->lengths; *n; n++) {
-        Stream *stream = stream_new(what, features, &format, *n);
-        stream_make(stream, kind, &state);
-        stream_measure(stream);
-        gpu_must(stream_hold(stream, &gpu, &error), &error);
-        stream_free(stream);
-        pairs += *n;
+        hold_stream(what, features, &format, &gpu, *n, 1, kind, &state);
         kind += *n;
     }
+    by_graph += gpu_by_graph(&gpu);
     gpu_clear(&gpu);
     g_ptr_array_unref(features);
 }
@@ -143,6 +155,7 @@ static void hold_frames(const Compared *what, const HvFormat *format, char **dat
     stream_measure(stream);
     gpu_must(gpu_init(&gpu, hip, format, features, 1, &error), &error);
     gpu_must(stream_hold(stream, &gpu, &error), &error);
+    by_graph += gpu_by_graph(&gpu);
     gpu_clear(&gpu);
     stream_free(stream);
     g_ptr_array_unref(features);
@@ -195,8 +208,8 @@ static void report(const Compared *what)
 {
     char *how = what->tolerance > 0 ? g_strdup_printf("within %g of each other", what->tolerance)
                                     : g_strdup("the same to the bit");
-    printf("%s on %s (%s): %lu pairs, CPU and GPU %s\n", what->metric, hv_hip_device_name(hip),
-           hv_hip_target(hip), pairs, how);
+    printf("%s on %s (%s): %lu pairs, %" G_GUINT64_FORMAT " of them by a graph, CPU and GPU %s\n",
+           what->metric, hv_hip_device_name(hip), hv_hip_target(hip), pairs, by_graph, how);
     g_free(how);
 }
 
@@ -210,6 +223,7 @@ int main(int argc, char **argv)
     for (const Compared *what = compared; what->metric && argc > 2; what++)
         if (!strcmp(argv[1], what->metric) || !strcmp(argv[1], "all")) {
             pairs = 0;
+            by_graph = 0;
             held = hold(what, argc, argv);
             if (!held)
                 break;

@@ -231,10 +231,10 @@ API int hipMemcpyDtoHAsync(void *to, void *from, size_t bytes, void *stream)
     return status;
 }
 
-API int hipMemsetD8Async(void *to, unsigned char value, size_t bytes, void *stream);
-API int hipMemsetD8Async(void *to, unsigned char value, size_t bytes, void *stream)
+API int hipMemsetAsync(void *to, int value, size_t bytes, void *stream);
+API int hipMemsetAsync(void *to, int value, size_t bytes, void *stream)
 {
-    int status = device_call("hipMemsetD8Async");
+    int status = device_call("hipMemsetAsync");
     if (!status && find('m', to, bytes) >= 0)
         memset(to, value, bytes);
     return status;
