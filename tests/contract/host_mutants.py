@@ -126,8 +126,8 @@ MOTION_MUTANTS = {
         "motion", MOTION, ".sum = hv_device_pointer(m->gpu.result[i].device)",
         ".sum = m->gpu.result[i].host", False),
     "the pointers of a launch are exchanged": (
-        "motion", MOTION, "{hv_pointer(m->buffers[i]), hv_pointer(m->fixed_copy),",
-        "{hv_pointer(m->fixed_copy), hv_pointer(m->buffers[i]),", False),
+        "motion", MOTION, "hv_pointer(m->buffers[i]), hv_pointer(m->fixed_copy),",
+        "hv_pointer(m->fixed_copy), hv_pointer(m->buffers[i]),", False),
     "the distorted picture is measured": (
         "motion", MOTION, "staged->plane[0][0].data", "staged->plane[1][0].data", False),
     "a sum is not cleared": dropped_member("motion", MOTION, ".adds = TRUE,"),
@@ -190,7 +190,7 @@ HIP_MUTANTS = {
     "what stays on the device is copied to memory that was not allocated": dropped(
         "adm", ARENA, "if (!hv_arena_device(arena, bytes, out, error)) return FALSE;"),
     "a metric's memory is not released": dropped(
-        "adm", METRIC, "hv_arena_free(gpu_of(metric)->arena);"),
+        "adm", METRIC, "hv_arena_free(gpu->arena);"),
     "a failed metric is not freed": dropped("adm", METRIC, "hv_hip_metric_destroy(metric);"),
     "half of a result is cleared": (
         "vif", METRIC, "0, gpu->result_bytes, staged->stream, error)",
