@@ -7,11 +7,19 @@
 
 enum { WARM_UP = 20, FOREVER = -1 };
 
+/* What is the same for all. */
+typedef struct Meters {
+    HvHip *hip;
+    const HvFormat *format;
+    GPtrArray *features;
+    unsigned slots, pairs;
+} Meters;
+
 typedef struct Feed {
+    const Meters *all;
     HvMeter *meter;
     GThread *thread;
     HvPair pair;
-    unsigned pairs;
 } Feed;
 
 static void on_scored(gpointer user, gpointer owner, const double *scores)
@@ -43,40 +51,59 @@ static void feed(Feed *feed, unsigned pairs)
     hv_meter_drain(feed->meter, FALSE, FOREVER);
 }
 
-static gpointer feed_thread(gpointer user)
-{
-    feed(user, ((Feed *)user)->pairs);
-    return NULL;
-}
-
-static HvMeter *make_meter(HvHip *hip, const HvFormat *format, GPtrArray *features, unsigned slots)
+static HvMeter *make_meter(const Meters *all)
 {
     GError *error = NULL;
-    HvMeterConfig config = {.format = *format, .features = features, .threads = 1, .depth = slots};
-    config.backend = hv_hip_backend_new(hip, format, slots, gpu_needs_chroma(features), &error);
+    HvMeterConfig config = {
+        .format = *all->format, .features = all->features, .threads = 1, .depth = all->slots};
+    config.backend = hv_hip_backend_new(all->hip, all->format, all->slots,
+                                        gpu_needs_chroma(all->features), &error);
     gpu_must(config.backend != NULL, &error);
     HvMeter *meter = hv_meter_new(&config, &callbacks, NULL, &error);
     gpu_must(meter != NULL, &error);
     return meter;
 }
 
+/* Takes and frees device memory, too, while others make their graphs. */
+static gpointer begin_thread(gpointer user)
+{
+    Feed *of = user;
+    for (unsigned i = 0; i < 2; i++) {
+        if (of->meter)
+            hv_meter_free(of->meter, FOREVER);
+        of->meter = make_meter(of->all);
+        feed(of, WARM_UP);
+    }
+    return NULL;
+}
+
+static gpointer feed_thread(gpointer user)
+{
+    Feed *of = user;
+    feed(of, of->all->pairs);
+    return NULL;
+}
+
+static void in_threads(Feed *feeds, unsigned n, GThreadFunc run)
+{
+    for (unsigned i = 0; i < n; i++)
+        feeds[i].thread = g_thread_new("feed", run, &feeds[i]);
+    for (unsigned i = 0; i < n; i++)
+        g_thread_join(feeds[i].thread);
+}
+
 gint64 meters_time(HvHip *hip, const HvFormat *format, GPtrArray *features, unsigned slots,
                    unsigned meters, const HvPicture *pair, unsigned pairs)
 {
+    Meters all = {hip, format, features, slots, pairs};
     Feed *feeds = g_new0(Feed, meters);
     for (unsigned i = 0; i < features->len; i++)
         ((HvFeature *)g_ptr_array_index(features, i))->on_gpu = TRUE;
-    for (unsigned i = 0; i < meters; i++) {
-        feeds[i].meter = make_meter(hip, format, features, slots);
-        feeds[i].pair = (HvPair){.reference = pair[0], .distorted = pair[1]};
-        feeds[i].pairs = pairs;
-        feed(&feeds[i], WARM_UP);
-    }
+    for (unsigned i = 0; i < meters; i++)
+        feeds[i] = (Feed){.all = &all, .pair = {.reference = pair[0], .distorted = pair[1]}};
+    in_threads(feeds, meters, begin_thread);
     gint64 since = g_get_monotonic_time();
-    for (unsigned i = 0; i < meters; i++)
-        feeds[i].thread = g_thread_new("feed", feed_thread, &feeds[i]);
-    for (unsigned i = 0; i < meters; i++)
-        g_thread_join(feeds[i].thread);
+    in_threads(feeds, meters, feed_thread);
     gint64 time = g_get_monotonic_time() - since;
     for (unsigned i = 0; i < meters; i++)
         hv_meter_free(feeds[i].meter, FOREVER);
