@@ -460,23 +460,25 @@ static void test_pass(void)
 {
     Sink *sink = sink_new();
     HvMeter *meter = meter_make("plain,late=delay=1", 1, sink);
+    g_assert_true(submit(meter, sink, 1));
     sink_block(sink, TRUE);
-    g_assert_true(try_submit(meter, sink, 1));
-    g_assert_false(try_submit(meter, sink, 2));
-    for (unsigned value = 2; value <= 5; value++) {
+    g_assert_true(submit(meter, sink, 2));
+    sink_await(sink, &sink->waiting, 1); /* with the first pair's score, the second in flight */
+    g_assert_false(try_submit(meter, sink, 3));
+    for (unsigned value = 3; value <= 6; value++) {
         HvPair pair = sink_pair(sink, value);
         gboolean taken = hv_meter_pass(meter, &pair, 4);
-        g_assert_cmpint(taken, ==, value < 5);
+        g_assert_cmpint(taken, ==, value < 6);
         if (!taken)
             g_free(pair.owner);
     }
     sink_block(sink, FALSE);
     g_assert_true(submit(meter, sink, 7));
     g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
-    g_assert_cmpuint(sink->n_scored, ==, 2);
-    g_assert_cmpuint(sink->n_freed, ==, 5);
-    g_assert_cmpuint(sink->order[1], ==, 7);
-    g_assert_cmpfloat(sink->scores[1][2], ==, 3); /* from 4, the last one passed */
+    g_assert_cmpuint(sink->n_scored, ==, 3);
+    g_assert_cmpuint(sink->n_freed, ==, 6);
+    g_assert_cmpuint(sink->order[2], ==, 7);
+    g_assert_cmpfloat(sink->scores[2][2], ==, 2); /* from 5, the last one passed */
     finish(meter, sink);
 }
 
