@@ -79,8 +79,9 @@ static const char *target(void)
 }
 
 /* Calls are counted, and fail, by HIP_EMULATOR_FAIL: "hipMalloc:3" its third call, "#17" the 17th
- * of all, "+" after it: and all from then on (of that name), "=2" at the end: with that code.
- * Several stand with commas between. emu_fail() says it anew from within a test. */
+ * of all, "+" after it: and all from then on (of that name), "=2" at the end: with that code,
+ * "=hang": it returns only when emu_fail() is called, which says it all anew from within a test.
+ * Several stand with commas between. */
 typedef struct Count {
     const char *name;
     unsigned long calls;
@@ -89,6 +90,9 @@ static Count counts[64];
 static unsigned long all_calls;
 static char *fail_spec;
 static bool fail_read;
+static unsigned long fail_changes, hanging;
+static pthread_cond_t fail_change = PTHREAD_COND_INITIALIZER;
+enum { HANG = -1 };
 
 static unsigned long count_call(const char *name)
 {
@@ -132,7 +136,21 @@ static int injected(const char *part, const char *end, const char *name, unsigne
         after++;
     if (call != from && !(on && call > from))
         return SUCCESS;
-    return *after == '=' ? atoi(after + 1) : usual_failure(name);
+    if (*after != '=')
+        return usual_failure(name);
+    return strncmp(after + 1, "hang", 4) ? atoi(after + 1) : HANG;
+}
+
+/* Other threads' calls go on. */
+static int hang(void)
+{
+    unsigned long changes = fail_changes;
+    hanging++;
+    while (changes == fail_changes)
+        pthread_cond_wait(&fail_change, &lock);
+    hanging--;
+    pthread_cond_broadcast(&fail_change);
+    return UNKNOWN;
 }
 
 static int injection(const char *name)
@@ -146,6 +164,8 @@ static int injection(const char *name)
     for (const char *part = fail_spec; part;) {
         const char *end = part + strcspn(part, ",");
         int code = injected(part, end, name, call);
+        if (code == HANG)
+            return hang();
         if (code)
             return code;
         part = *end ? end + 1 : NULL;
@@ -153,11 +173,16 @@ static int injection(const char *name)
     return SUCCESS;
 }
 
-/* Makes calls fail as HIP_EMULATOR_FAIL does (NULL: none), counting from now. */
+/* Makes calls fail as HIP_EMULATOR_FAIL does (NULL: none), counting from now, after all that hang
+ * have returned. */
 API void emu_fail(const char *spec);
 API void emu_fail(const char *spec)
 {
     pthread_mutex_lock(&lock);
+    fail_changes++;
+    pthread_cond_broadcast(&fail_change);
+    while (hanging)
+        pthread_cond_wait(&fail_change, &lock);
     free(fail_spec);
     fail_spec = spec ? strdup(spec) : NULL;
     fail_read = true;

@@ -140,6 +140,13 @@ static bool can_run(const EmuStream *stream)
     return first && (first->kind != EMU_WAIT || first->mark.event->done >= first->mark.count);
 }
 
+/* Not a later record of the same event, which may itself have to wait. */
+static bool is_awaited_record(const EmuWork *work, const EmuWork *wait)
+{
+    return work->kind == EMU_RECORD && work->mark.event == wait->mark.event &&
+           work->mark.count == wait->mark.count;
+}
+
 /* The stream whose first work has to run before this stream's can. An event that is awaited was
  * recorded in a stream before, so this ends. */
 static EmuStream *needed_first(EmuStream *stream)
@@ -149,7 +156,7 @@ static EmuStream *needed_first(EmuStream *stream)
         EmuStream *other = streams;
         for (; other; other = other->next) {
             const EmuWork *work = other->first;
-            while (work && !(work->kind == EMU_RECORD && work->mark.event == wait->mark.event))
+            while (work && !is_awaited_record(work, wait))
                 work = work->next;
             if (work)
                 break;
@@ -191,6 +198,8 @@ static Policy choose(void)
 void emu_wait_stream(EmuStream *stream)
 {
     Policy policy = choose();
+    if (!stream->first)
+        return;
     emu_memory_open();
     while (stream->first)
         run_one_for(stream, policy);
@@ -212,7 +221,7 @@ void emu_wait_event(EmuEvent *event)
 {
     Policy policy = choose();
     EmuStream *stream = records(event);
-    if (!stream)
+    if (!stream || event->done >= event->recorded)
         return;
     emu_memory_open();
     while (event->done < event->recorded)

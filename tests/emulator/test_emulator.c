@@ -322,6 +322,28 @@ static void right_event_wait(void)
     finish();
 }
 
+/* A wait is for the record before it, not for a later one, which here waits itself. */
+static void recorded_again(void)
+{
+    void *streams[3], *events[2];
+    begin();
+    for (unsigned i = 0; i < 3; i++)
+        MUST(hipStreamCreateWithFlags(&streams[i], 1));
+    for (unsigned i = 0; i < 2; i++)
+        MUST(hipEventCreateWithFlags(&events[i], 2));
+    MUST(hipEventRecord(events[0], streams[0]));
+    MUST(hipStreamWaitEvent(streams[1], events[0], 0));
+    MUST(hipEventRecord(events[1], streams[1]));
+    MUST(hipStreamWaitEvent(streams[2], events[1], 0));
+    MUST(hipEventRecord(events[0], streams[2]));
+    MUST(hipStreamSynchronize(streams[2]));
+    for (unsigned i = 0; i < 3; i++)
+        MUST(hipStreamDestroy(streams[i]));
+    for (unsigned i = 0; i < 2; i++)
+        MUST(hipEventDestroy(events[i]));
+    finish();
+}
+
 static void right_rectangle(void)
 {
     uint8_t from[4 * 10], back[64];
@@ -812,6 +834,7 @@ static const struct {
     {"the second device", right_on_second_device, NULL, 0},
     {"an event between streams", right_event, NULL, 0},
     {"a wait for an event", right_event_wait, NULL, 0},
+    {"an event recorded again", recorded_again, NULL, 0},
     {"a rectangle is copied", right_rectangle, NULL, 0},
     {"without a wait there is no result", missing_wait, NULL, 0},
     {"a source changed before the wait", source_changed_early, NULL, 0},
