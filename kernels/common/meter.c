@@ -9,229 +9,21 @@
  * belongs to an older one before it does anything else.
  *
  * Where a backend measures, as many pairs are begun as it has slots, in turn, and each is waited
- * for when it is collected. When anything of it fails it is given up for good: the metrics that
+ * for when it is collected. When anything of it fails it is given up: the metrics that
  * were on it go on as CPU instances, beginning with the pair begun earliest, whose pictures are
  * still there. Where such an instance has to know earlier pictures, those of the pairs collected
- * last are kept mapped (`kept`), or copied when a drain wants them back, or nothing else comes. */
-#include "meter.h"
+ * last are kept mapped (`kept`), or copied when a drain wants them back, or nothing else comes.
+ *
+ * The way back is the same: a backend that is offered is first `coming`, until as many pairs are
+ * kept as its metrics have to see, and takes over between two pairs. */
+#include "meter_parts.h"
 
 #include <string.h>
-
-#include "kernels/cpu/slices.h"
-#include "lock.h"
 
 /* How long pictures are kept from their owner while nothing else comes: it may have no more. */
 #define KEPT_US (100 * G_TIME_SPAN_MILLISECOND)
 
-typedef struct HvMeterFrame {
-    GList link;      /* in one of the queues, or in the free list */
-    GList kept_link; /* in `kept`, beside that */
-    HvPair pair;
-    HvSubject subject; /* what of the pair the metrics see */
-    guint64 generation, stream;
-    guint64 number;     /* of pairs submitted up to it */
-    unsigned collected; /* the metrics on the backend before this one have collected it */
-    unsigned pending;   /* metrics that still owe their scores */
-    gboolean settled;   /* scored, failed or dropped */
-    gboolean released;  /* the owner is gone */
-    gboolean kept;      /* in `kept`: its pictures are there */
-    gboolean through;   /* in no other queue any more */
-    gpointer copy;      /* that the pictures are in, once they are done with; NULL: the owner's */
-    double *values;     /* of all metrics, one after the other: scores, terms of aggregates */
-    HvScores scores[];  /* of each metric; `frame` is NULL once they are done */
-} HvMeterFrame;
-
-/* One metric at work. */
-typedef struct Tenant {
-    const HvMetricInfo *info;
-    const HvMetricOps *ops;
-    HvMetricSetup setup;
-    gpointer params;      /* fitted to the format */
-    HvMetric *metric;     /* NULL once the backend is lost and nothing took over */
-    HvMetric *lost;       /* what it was on the backend, while another takes over from it */
-    gboolean on_gpu;      /* measures on the backend */
-    gboolean moved;       /* did so until that was lost; now on the CPU */
-    gboolean took_over;   /* and knows what it had collected there */
-    unsigned first_value; /* where its part of a frame's values begins */
-} Tenant;
-
-/* A score over the whole stream. */
-typedef struct Summed {
-    unsigned entry;       /* of the aggregates */
-    unsigned first_value; /* where its terms are among a frame's values */
-} Summed;
-
-struct HvMeter {
-    HvFormat format;
-    GPtrArray *features;
-    HvMeterCallbacks callbacks;
-    gpointer user;
-    unsigned depth;
-
-    HvSlices *slices;
-    Tenant *tenants;
-    unsigned n_tenants, n_values;
-    gboolean ahead; /* some metric begins a pair before the one before it is collected */
-    gboolean fallback;
-
-    GPtrArray *names;
-    GArray *source; /* unsigned: which of a frame's values goes under each name */
-    GArray *summed; /* Summed */
-    HvAggregates *aggregates;
-
-    /* Of the thread alone. */
-    GQueue begun, measured, kept;
-    unsigned look_back; /* how many pairs are kept */
-    double *result;     /* the scores as they are handed out */
-    HvBackend *backend; /* NULL where there is none, or none any more */
-    unsigned next_slot;
-    GError *broken; /* why the backend was lost, where nothing took over */
-
-    pthread_t thread;
-    HvLock lock;
-    HvCond work, change; /* wakes the thread; wakes everyone else */
-
-    /* Under the lock. */
-    GQueue waiting, unused;
-    guint64 submitted, finished;
-    guint64 generation, cleared; /* `cleared`: the generation that the thread has come to */
-    guint64 stream, reached; /* counts the ends asked for; those that the metrics have come to */
-    guint64 ended_after;     /* how many pairs came before the last end */
-    guint64 wanted_back;     /* pairs up to this one are to be done with their pictures */
-    guint64 oldest_kept;     /* `number` of the first pair that is not; the thread's to set */
-    unsigned unsettled;      /* pairs of this generation that are neither scored nor failed */
-    gboolean interrupted, quit, exited, abandoned;
-};
-
-/* Frames */
-
-static HvMeterFrame *frame_new(const HvMeter *meter)
-{
-    size_t head = sizeof(HvMeterFrame) + meter->n_tenants * sizeof(HvScores);
-    HvMeterFrame *frame = g_malloc0(head + meter->n_values * sizeof(double));
-    frame->values = (double *)((char *)frame + head);
-    for (unsigned i = 0; i < meter->n_tenants; i++)
-        frame->scores[i].value = frame->values + meter->tenants[i].first_value;
-    frame->link.data = frame->kept_link.data = frame;
-    return frame;
-}
-
-static HvMeterFrame *frame_pop(GQueue *queue)
-{
-    GList *link = g_queue_pop_head_link(queue);
-    return link ? link->data : NULL;
-}
-
-static void frames_free(GQueue *queue)
-{
-    for (HvMeterFrame *frame; (frame = frame_pop(queue));)
-        g_free(frame);
-}
-
-void hv_scores_done(HvScores *scores)
-{
-    if (!scores->frame)
-        return;
-    scores->frame->pending--;
-    scores->frame = NULL;
-}
-
-/* Takes a pair out of those that are to be scored; the caller then scores it or reports it as
- * failed. FALSE when there is nothing to say of it any more. */
-static gboolean frame_settle(HvMeter *meter, HvMeterFrame *frame)
-{
-    hv_lock(&meter->lock);
-    gboolean alive = !frame->settled && frame->generation == meter->generation;
-    if (alive)
-        meter->unsettled--;
-    hv_unlock(&meter->lock);
-    frame->settled = TRUE;
-    return alive;
-}
-
-/* The owner's last call. */
-static void frame_release(HvMeter *meter, HvMeterFrame *frame)
-{
-    if (!frame->released)
-        meter->callbacks.owner_free(frame->pair.owner);
-    frame->released = TRUE;
-}
-
-/* Nothing more comes of the pair. While its pictures are kept the frame is, and the owner where
- * they are the owner's. */
-static void frame_recycle(HvMeter *meter, HvMeterFrame *frame)
-{
-    frame->through = TRUE;
-    if (!frame->kept || frame->copy)
-        frame_release(meter, frame);
-    if (frame->kept)
-        return;
-    hv_lock(&meter->lock);
-    g_queue_push_head_link(&meter->unused, &frame->link);
-    hv_unlock(&meter->lock);
-}
-
-/* The pictures of the pairs collected last */
-
-/* Done with them, and with the owner where that was all it was still needed for. */
-static void frame_pictures_done(HvMeter *meter, HvMeterFrame *frame)
-{
-    meter->callbacks.pictures_done(frame->pair.owner);
-    if (frame->settled)
-        frame_release(meter, frame);
-}
-
-/* Lets go of all kept pairs but the last `most`. */
-static void keep_only(HvMeter *meter, unsigned most)
-{
-    while (meter->kept.length > most) {
-        HvMeterFrame *frame = g_queue_pop_head_link(&meter->kept)->data;
-        frame->kept = FALSE;
-        if (!frame->copy)
-            frame_pictures_done(meter, frame);
-        g_clear_pointer(&frame->copy, g_free);
-        if (frame->through)
-            frame_recycle(meter, frame);
-    }
-}
-
-static void keep(HvMeter *meter, HvMeterFrame *frame)
-{
-    frame->kept = TRUE;
-    g_queue_push_tail_link(&meter->kept, &frame->kept_link);
-    keep_only(meter, meter->look_back);
-}
-
-static void copy_pictures(HvMeter *meter, HvMeterFrame *frame)
-{
-    size_t bytes = hv_picture_bytes(&meter->format);
-    frame->copy = g_malloc(2 * bytes);
-    hv_picture_copy(&meter->format, &frame->pair.reference, frame->copy);
-    hv_picture_copy(&meter->format, &frame->pair.distorted, (char *)frame->copy + bytes);
-    frame_pictures_done(meter, frame);
-}
-
-/* The kept pair that was submitted first of those whose pictures are the owner's still. */
-static HvMeterFrame *first_mapped(const HvMeter *meter)
-{
-    for (GList *link = meter->kept.head; link; link = link->next)
-        if (!((HvMeterFrame *)link->data)->copy)
-            return link->data;
-    return NULL;
-}
-
 /* The thread */
-
-/* Takes `error`; NULL where a metric gave none. */
-static void fail(HvMeter *meter, HvMeterFrame *frame, const Tenant *tenant, GError *error)
-{
-    if (!error)
-        error = g_error_new(HV_ERROR, HV_ERROR_BACKEND, "%s could not measure a frame",
-                            tenant->info->name);
-    if (frame_settle(meter, frame))
-        meter->callbacks.failed(meter->user, error);
-    g_error_free(error);
-}
 
 static void add_to_aggregates(HvMeter *meter, const HvMeterFrame *frame)
 {
@@ -254,177 +46,11 @@ static void deliver(HvMeter *meter)
 {
     HvMeterFrame *frame;
     while ((frame = g_queue_peek_head(&meter->measured)) && !frame->pending) {
-        frame_pop(&meter->measured);
-        if (frame_settle(meter, frame))
+        hv_frame_pop(&meter->measured);
+        if (hv_frame_settle(meter, frame))
             score(meter, frame);
-        frame_recycle(meter, frame);
+        hv_frame_recycle(meter, frame);
     }
-}
-
-/* The pair fails if one of the metrics that were on the backend still owes its scores, and nothing
- * took over from it. */
-static void fail_owed(HvMeter *meter, HvMeterFrame *frame, const GError *why)
-{
-    for (unsigned i = 0; i < meter->n_tenants; i++)
-        if (meter->tenants[i].on_gpu && !meter->tenants[i].took_over && frame->scores[i].frame) {
-            hv_scores_done(&frame->scores[i]);
-            fail(meter, frame, &meter->tenants[i], g_error_copy(why));
-        }
-}
-
-static void fail_all_owed(HvMeter *meter, GQueue *queue, const GError *why)
-{
-    for (GList *link = queue->head; link; link = link->next)
-        fail_owed(meter, link->data, why);
-}
-
-static void submit_to(HvMeter *meter, HvMeterFrame *frame, unsigned i)
-{
-    const Tenant *tenant = &meter->tenants[i];
-    GError *error = NULL;
-    if (tenant->ops->submit && !tenant->ops->submit(tenant->metric, &frame->subject, &error)) {
-        hv_scores_done(&frame->scores[i]);
-        fail(meter, frame, tenant, error);
-    }
-}
-
-/* Losing the backend */
-
-static void free_backend(HvMeter *meter)
-{
-    if (meter->backend)
-        meter->backend->ops->free(meter->backend);
-    meter->backend = NULL;
-}
-
-static void set_gpu_metrics_aside(HvMeter *meter)
-{
-    meter->backend->ops->quiesce(meter->backend);
-    for (unsigned i = 0; i < meter->n_tenants; i++)
-        if (meter->tenants[i].on_gpu)
-            meter->tenants[i].lost = g_steal_pointer(&meter->tenants[i].metric);
-}
-
-static void destroy_lost_metrics(HvMeter *meter)
-{
-    for (unsigned i = 0; i < meter->n_tenants; i++) {
-        Tenant *tenant = &meter->tenants[i];
-        if (tenant->lost)
-            tenant->info->hip->destroy(tenant->lost);
-        tenant->lost = NULL;
-    }
-    free_backend(meter);
-}
-
-/* FALSE when one cannot be made; those that were are kept, unused. */
-static gboolean make_cpu_metrics(HvMeter *meter, GError **error)
-{
-    for (unsigned i = 0; i < meter->n_tenants; i++) {
-        Tenant *tenant = &meter->tenants[i];
-        if (!tenant->on_gpu)
-            continue;
-        if (!tenant->info->cpu) {
-            g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
-                        tenant->info->name);
-            return FALSE;
-        }
-        tenant->ops = tenant->info->cpu;
-        tenant->setup.backend = NULL;
-        tenant->metric = tenant->ops->create(&tenant->setup, error);
-        if (!tenant->metric)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-/* Where the metric can, what it owes and remembers goes over from the backend to the CPU. */
-static void take_over(HvMeter *meter, unsigned i)
-{
-    Tenant *tenant = &meter->tenants[i];
-    const HvMeterFrame *begun = g_queue_peek_head(&meter->begun);
-    unsigned n = 0, needed = hv_metric_look_back(tenant->info, tenant->params);
-    if (!tenant->ops->take_over)
-        return;
-    const HvSubject **earlier = g_new(const HvSubject *, meter->kept.length + 1);
-    for (GList *link = meter->kept.head; link; link = link->next)
-        earlier[n++] = &((HvMeterFrame *)link->data)->subject;
-    if (begun && i < begun->collected)
-        earlier[n++] = &begun->subject;
-    needed = MIN(needed, n);
-    tenant->ops->take_over(tenant->metric, tenant->lost, earlier + n - needed, needed);
-    tenant->took_over = TRUE;
-    g_free(earlier);
-}
-
-static void take_all_over(HvMeter *meter)
-{
-    for (unsigned i = 0; i < meter->n_tenants; i++)
-        if (meter->tenants[i].on_gpu)
-            take_over(meter, i);
-    meter->look_back = 0;
-    keep_only(meter, 0);
-}
-
-/* Whether the metric, moved to the CPU, is still to measure a pair that was begun. */
-static gboolean is_still_due(const HvMeter *meter, const HvMeterFrame *frame, unsigned i)
-{
-    const Tenant *tenant = &meter->tenants[i];
-    return tenant->moved && frame->scores[i].frame && !(tenant->took_over && i < frame->collected);
-}
-
-/* The metrics that moved get all pairs that were begun and that they still owe scores for. */
-static void move_to_cpu(HvMeter *meter)
-{
-    for (unsigned i = 0; i < meter->n_tenants; i++) {
-        Tenant *tenant = &meter->tenants[i];
-        tenant->moved = tenant->on_gpu;
-        tenant->on_gpu = FALSE;
-        meter->ahead |= tenant->ops->submit != NULL;
-        for (GList *link = meter->begun.head; link; link = link->next)
-            if (is_still_due(meter, link->data, i))
-                submit_to(meter, link->data, i);
-    }
-}
-
-/* Takes `error`. Scores of pairs in `measured` that a metric still owes are lost with it where none
- * takes them over: their pictures are gone. */
-static void go_on_with_cpu(HvMeter *meter, GError *error)
-{
-    take_all_over(meter);
-    destroy_lost_metrics(meter);
-    meter->callbacks.fell_back(meter->user, error);
-    fail_all_owed(meter, &meter->measured, error);
-    g_error_free(error);
-    move_to_cpu(meter);
-}
-
-/* Takes `error`. */
-static void go_on_with_nothing(HvMeter *meter, GError *error)
-{
-    destroy_lost_metrics(meter);
-    meter->look_back = 0;
-    keep_only(meter, 0);
-    meter->broken = error;
-    meter->callbacks.broke(meter->user, error);
-    fail_all_owed(meter, &meter->measured, error);
-    fail_all_owed(meter, &meter->begun, error);
-}
-
-/* Takes `error`; NULL where the backend gave none. */
-static void lose_backend(HvMeter *meter, GError *error)
-{
-    GError *why = NULL;
-    if (!error)
-        error = g_error_new(HV_ERROR, HV_ERROR_BACKEND, "the GPU could not measure a frame");
-    set_gpu_metrics_aside(meter);
-    if (meter->fallback && make_cpu_metrics(meter, &why)) {
-        go_on_with_cpu(meter, error);
-        return;
-    }
-    if (why)
-        g_prefix_error(&error, "%s; and ", why->message);
-    g_clear_error(&why);
-    go_on_with_nothing(meter, error);
 }
 
 /* Whether a metric on the backend has the pair, or is to get it. */
@@ -465,12 +91,12 @@ static void begin(HvMeter *meter, HvMeterFrame *frame)
         if (frame->pair.unscored && !meter->tenants[i].ops->flush)
             hv_scores_done(&frame->scores[i]);
         else if (!meter->tenants[i].on_gpu)
-            submit_to(meter, frame, i);
+            hv_meter_submit_to(meter, frame, i);
     }
     if (meter->broken)
-        fail_owed(meter, frame, meter->broken);
+        hv_meter_fail_owed(meter, frame, meter->broken);
     else if (is_for_gpu(meter, frame) && !begin_on_gpu(meter, frame, &error))
-        lose_backend(meter, error);
+        hv_meter_lose_backend(meter, error);
 }
 
 static gboolean collect_from_gpu(HvMeter *meter, HvMeterFrame *frame, GError **error)
@@ -495,12 +121,12 @@ static void collect_from_cpu(HvMeter *meter, HvMeterFrame *frame, gboolean moved
     for (unsigned i = 0; i < meter->n_tenants; i++) {
         const Tenant *tenant = &meter->tenants[i];
         GError *error = NULL;
-        gboolean due = moved ? is_still_due(meter, frame, i)
+        gboolean due = moved ? hv_meter_is_still_due(meter, frame, i)
                              : !tenant->on_gpu && frame->scores[i].frame != NULL;
         if (due &&
             !tenant->ops->collect(tenant->metric, &frame->subject, &frame->scores[i], &error)) {
             hv_scores_done(&frame->scores[i]);
-            fail(meter, frame, tenant, error);
+            hv_frame_fail(meter, frame, tenant, error);
         }
     }
 }
@@ -512,11 +138,12 @@ static void collect(HvMeter *meter)
     GError *error = NULL;
     collect_from_cpu(meter, frame, FALSE);
     if (is_for_gpu(meter, frame) && !collect_from_gpu(meter, frame, &error)) {
-        lose_backend(meter, error);
+        hv_meter_lose_backend(meter, error);
         collect_from_cpu(meter, frame, TRUE);
     }
-    frame_pop(&meter->begun);
-    keep(meter, frame);
+    hv_frame_pop(&meter->begun);
+    meter->shown++;
+    hv_meter_keep(meter, frame);
     g_queue_push_tail_link(&meter->measured, &frame->link);
 }
 
@@ -528,7 +155,8 @@ static void flush(HvMeter *meter, HvFlush how)
         if (tenant->metric && tenant->ops->flush)
             tenant->ops->flush(tenant->metric, how);
     }
-    keep_only(meter, 0);
+    meter->shown = 0;
+    hv_meter_keep_only(meter, 0);
 }
 
 static const Tenant *debtor(const HvMeter *meter, const HvMeterFrame *frame)
@@ -547,7 +175,7 @@ static void finish_stream(HvMeter *meter)
     deliver(meter);
     while ((frame = g_queue_peek_head(&meter->measured))) {
         if (frame->pending)
-            fail(meter, frame, debtor(meter, frame), NULL);
+            hv_frame_fail(meter, frame, debtor(meter, frame), NULL);
         frame->pending = 0;
         deliver(meter);
     }
@@ -560,11 +188,11 @@ static void clear(HvMeter *meter, GQueue *dropped)
     while (!g_queue_is_empty(&meter->begun))
         collect(meter);
     flush(meter, HV_FLUSH_DROP);
-    while ((frame = frame_pop(&meter->measured)))
-        frame_recycle(meter, frame);
-    while ((frame = frame_pop(dropped))) {
-        frame_pictures_done(meter, frame);
-        frame_recycle(meter, frame);
+    while ((frame = hv_frame_pop(&meter->measured)))
+        hv_frame_recycle(meter, frame);
+    while ((frame = hv_frame_pop(dropped))) {
+        hv_frame_pictures_done(meter, frame);
+        hv_frame_recycle(meter, frame);
     }
 }
 
@@ -596,11 +224,12 @@ static unsigned most_begun(const HvMeter *meter)
     return meter->ahead ? meter->depth : 1;
 }
 
-/* Pairs of a new stream wait until the metrics know of the end of the one before. */
+/* Pairs of a new stream wait until the metrics know of the end of the one before, and all until a
+ * backend that is ready is put to use. */
 static gboolean can_begin(const HvMeter *meter)
 {
     return next_waiting(meter) && next_stream(meter) == meter->reached &&
-           meter->begun.length < most_begun(meter);
+           meter->begun.length < most_begun(meter) && !hv_meter_can_regain_backend(meter);
 }
 
 /* A drain, or whoever submits, may be waiting for the pictures of a kept pair. */
@@ -626,13 +255,13 @@ static void step_clear(HvMeter *meter)
 static void step_copy(HvMeter *meter)
 {
     hv_unlock(&meter->lock);
-    copy_pictures(meter, first_mapped(meter));
+    hv_frame_copy_pictures(meter, hv_meter_first_mapped(meter));
     hv_lock(&meter->lock);
 }
 
 static void step_begin(HvMeter *meter)
 {
-    HvMeterFrame *frame = frame_pop(&meter->waiting);
+    HvMeterFrame *frame = hv_frame_pop(&meter->waiting);
     hv_unlock(&meter->lock);
     begin(meter, frame);
     hv_lock(&meter->lock);
@@ -645,6 +274,21 @@ static void step_collect(HvMeter *meter)
     deliver(meter);
     hv_lock(&meter->lock);
     meter->finished++;
+}
+
+static void step_expect(HvMeter *meter)
+{
+    HvBackend *backend = g_steal_pointer(&meter->offered);
+    hv_unlock(&meter->lock);
+    hv_meter_expect_backend(meter, backend);
+    hv_lock(&meter->lock);
+}
+
+static void step_regain(HvMeter *meter)
+{
+    hv_unlock(&meter->lock);
+    hv_meter_regain_backend(meter);
+    hv_lock(&meter->lock);
 }
 
 static void step_end(HvMeter *meter)
@@ -663,15 +307,19 @@ static gboolean step(HvMeter *meter)
         step_clear(meter);
     else if (must_copy(meter))
         step_copy(meter);
+    else if (meter->offered)
+        step_expect(meter);
     else if (can_begin(meter))
         step_begin(meter);
     else if (meter->begun.length)
         step_collect(meter);
+    else if (hv_meter_can_regain_backend(meter))
+        step_regain(meter);
     else if (next_stream(meter) != meter->reached)
         step_end(meter);
     else
         return FALSE;
-    const HvMeterFrame *mapped = first_mapped(meter);
+    const HvMeterFrame *mapped = hv_meter_first_mapped(meter);
     meter->oldest_kept = mapped ? mapped->number : G_MAXUINT64;
     hv_cond_broadcast(&meter->change);
     return TRUE;
@@ -689,13 +337,21 @@ static void destroy_metrics(HvMeter *meter)
     meter->n_tenants = 0;
 }
 
+static void free_unused_backend(HvBackend *backend)
+{
+    if (backend)
+        backend->ops->free(backend);
+}
+
 static void meter_destroy(HvMeter *meter)
 {
     destroy_metrics(meter);
-    free_backend(meter);
+    hv_meter_free_backend(meter);
+    free_unused_backend(meter->coming);
+    free_unused_backend(meter->offered);
     g_clear_error(&meter->broken);
     hv_slices_free(meter->slices);
-    frames_free(&meter->unused);
+    hv_frames_free(&meter->unused);
     g_free(meter->tenants);
     g_free(meter->result);
     g_ptr_array_unref(meter->names);
@@ -739,132 +395,6 @@ static void *meter_main(void *data)
     return NULL;
 }
 
-/* Making */
-
-static gboolean has_name(const HvMeter *meter, const char *name)
-{
-    for (unsigned i = 0; i < meter->names->len; i++)
-        if (!strcmp(g_ptr_array_index(meter->names, i), name))
-            return TRUE;
-    return FALSE;
-}
-
-/* Two features of one metric may give the same score twice; the first one's is kept. */
-static void add_names(HvMeter *meter, const Tenant *tenant)
-{
-    const HvMetricInfo *info = tenant->info;
-    for (const char *const *base = info->score_names(tenant->params); *base; base++) {
-        char *name = hv_options_score_name(info->options, tenant->params, *base);
-        if (has_name(meter, name)) {
-            g_free(name);
-        } else {
-            g_ptr_array_add(meter->names, name);
-            g_array_append_val(meter->source, meter->n_values);
-        }
-        meter->n_values++;
-    }
-}
-
-static gboolean is_summed(const HvMeter *meter, unsigned entry)
-{
-    for (unsigned i = 0; i < meter->summed->len; i++)
-        if (g_array_index(meter->summed, Summed, i).entry == entry)
-            return TRUE;
-    return FALSE;
-}
-
-/* The same for scores over the whole stream. */
-static void add_aggregates(HvMeter *meter, const Tenant *tenant)
-{
-    const HvMetricInfo *info = tenant->info;
-    if (!info->aggregate)
-        return;
-    for (const char *const *base = info->aggregate->names(tenant->params); *base; base++) {
-        if (meter->aggregates) {
-            char *name = hv_options_score_name(info->options, tenant->params, *base);
-            Summed summed = {hv_aggregates_find(meter->aggregates, name, info->aggregate),
-                             meter->n_values};
-            if (!is_summed(meter, summed.entry))
-                g_array_append_val(meter->summed, summed);
-            g_free(name);
-        }
-        meter->n_values += info->aggregate->n_sums;
-    }
-}
-
-static gboolean runs_on_gpu(const HvFeature *feature, const HvBackend *backend)
-{
-    return backend && feature->on_gpu && feature->info->hip;
-}
-
-static gboolean check_tenant(const HvMeter *meter, const Tenant *tenant, GError **error)
-{
-    const HvMetricInfo *info = tenant->info;
-    if (info->needs_chroma && info->needs_chroma(tenant->params) &&
-        meter->format.n_planes < HV_MAX_PLANES) {
-        g_set_error(error, HV_ERROR, HV_ERROR_SIZE,
-                    "%s measures chroma, which this format does not have", info->name);
-        return FALSE;
-    }
-    if (!tenant->ops) {
-        g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s cannot be measured on the CPU",
-                    info->name);
-        return FALSE;
-    }
-    return !info->validate || info->validate(tenant->params, &meter->format, error);
-}
-
-static gboolean make_tenant(HvMeter *meter, Tenant *tenant, GError **error)
-{
-    const HvMetricInfo *info = tenant->info;
-    if (info->fit)
-        info->fit(tenant->params, &meter->format);
-    if (!check_tenant(meter, tenant, error))
-        return FALSE;
-    tenant->metric = tenant->ops->create(&tenant->setup, error);
-    return tenant->metric != NULL;
-}
-
-static gboolean add_tenant(HvMeter *meter, const HvFeature *feature, GError **error)
-{
-    Tenant *tenant = &meter->tenants[meter->n_tenants];
-    gboolean on_gpu = runs_on_gpu(feature, meter->backend);
-    gpointer params = g_memdup2(feature->params, feature->info->params_size);
-    *tenant = (Tenant){
-        .info = feature->info,
-        .ops = on_gpu ? feature->info->hip : feature->info->cpu,
-        .setup = {&meter->format, params, meter->slices, on_gpu ? meter->backend : NULL},
-        .params = params,
-        .on_gpu = on_gpu,
-        .first_value = meter->n_values,
-    };
-    meter->n_tenants++;
-    if (!make_tenant(meter, tenant, error))
-        return FALSE;
-    meter->ahead |= tenant->ops->submit != NULL;
-    if (on_gpu && meter->fallback)
-        meter->look_back = MAX(meter->look_back, hv_metric_look_back(tenant->info, tenant->params));
-    add_names(meter, tenant);
-    add_aggregates(meter, tenant);
-    return TRUE;
-}
-
-/* Everything but the thread. */
-static gboolean meter_prepare(HvMeter *meter, unsigned threads, GError **error)
-{
-    meter->slices = hv_slices_new(threads, error);
-    if (!meter->slices)
-        return FALSE;
-    for (unsigned i = 0; i < meter->features->len; i++)
-        if (!add_tenant(meter, g_ptr_array_index(meter->features, i), error))
-            return FALSE;
-    meter->result = g_new(double, meter->names->len + 1); /* not NULL where there are no scores */
-    g_ptr_array_add(meter->names, NULL);
-    for (unsigned i = 0; i < meter->depth; i++)
-        g_queue_push_head_link(&meter->unused, &frame_new(meter)->link);
-    return TRUE;
-}
-
 /* A backend that no metric measures on is not to be bothered with pairs; NULL if one does. */
 static HvBackend *take_unused_backend(HvMeter *meter)
 {
@@ -897,7 +427,7 @@ HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callb
     hv_cond_init(&meter->change);
     meter->callbacks = *callbacks;
     meter->user = user;
-    gboolean ok = meter_prepare(meter, MAX(config->threads, 1), error);
+    gboolean ok = hv_meter_prepare(meter, MAX(config->threads, 1), error);
     if (ok)
         unused = take_unused_backend(meter);
     if (!ok || !hv_thread_start(&meter->thread, "hv-meter", meter_main, meter, error)) {
@@ -907,8 +437,7 @@ HvMeter *hv_meter_new(const HvMeterConfig *config, const HvMeterCallbacks *callb
         meter_destroy(meter);
         return NULL;
     }
-    if (unused)
-        unused->ops->free(unused);
+    free_unused_backend(unused);
     return meter;
 }
 
@@ -935,9 +464,9 @@ static gboolean has_room(const HvMeter *meter)
  * grows to what they need and stays there. */
 static void submit(HvMeter *meter, const HvPair *pair)
 {
-    HvMeterFrame *frame = frame_pop(&meter->unused);
+    HvMeterFrame *frame = hv_frame_pop(&meter->unused);
     if (!frame)
-        frame = frame_new(meter);
+        frame = hv_frame_new(meter);
     frame->pair = *pair;
     frame->subject = (HvSubject){&frame->pair.reference, &frame->pair.distorted, 0};
     frame->generation = meter->generation;
@@ -1045,6 +574,16 @@ static unsigned drop(HvMeter *meter)
     meter->generation++;
     hv_cond_broadcast(&meter->work);
     return lost;
+}
+
+void hv_meter_offer(HvMeter *meter, HvBackend *backend)
+{
+    hv_lock(&meter->lock);
+    HvBackend *unseen = meter->offered;
+    meter->offered = backend;
+    hv_cond_broadcast(&meter->work);
+    hv_unlock(&meter->lock);
+    free_unused_backend(unseen);
 }
 
 unsigned hv_meter_drop(HvMeter *meter)

@@ -30,7 +30,7 @@ typedef struct HvPair {
                           pair comes no scored() and no failed() */
 } HvPair;
 
-/* All must be set, but for user_free, and the last two where there is no backend. */
+/* All must be set, but for user_free, and the last three where there is no backend. */
 typedef struct HvMeterCallbacks {
     /* The pair's scores: scores[i] has the name hv_meter_score_names()[i]. Never called for a pair
      * that was dropped. May block: the queue fills, and submit waits or refuses. */
@@ -45,12 +45,15 @@ typedef struct HvMeterCallbacks {
     /* When the meter is gone; frees user. NULL if there is nothing to do. From the thread that
      * frees the meter, or from the meter's where that was given up. */
     void (*user_free)(gpointer user);
-    /* The backend failed and is given up. Comes once, before the first score of a pair that is
-     * measured (or measured again) on the CPU in its place. */
+    /* The backend failed and is given up. Comes once for each, before the first score of a pair
+     * that is measured (or measured again) on the CPU in its place. */
     void (*fell_back)(gpointer user, const GError *error);
     /* The same where nothing takes its place. Comes once; then every pair that it has not measured
      * fails, each with its failed(). */
     void (*broke)(gpointer user, const GError *error);
+    /* The backend of hv_meter_offer() measures from the next pair on; or, with an error, it could
+     * not be put to use and is gone. */
+    void (*regained)(gpointer user, const GError *error);
 } HvMeterCallbacks;
 
 typedef struct HvMeterConfig {
@@ -94,6 +97,12 @@ gboolean hv_meter_pass(HvMeter *meter, const HvPair *pair, unsigned most);
  * from now on is a new one. FALSE when interrupted, or when `timeout_us` microseconds passed
  * (negative: no limit); an end that was being waited for comes all the same. */
 gboolean hv_meter_drain(HvMeter *meter, gboolean end, gint64 timeout_us);
+
+/* After fell_back(), or where the meter was made without a backend though there are features that
+ * are `on_gpu`: those go (back) to this one, which the meter takes, between two pairs, without any
+ * difference in the scores. Comes to regained(), or to nothing where the meter ends before. Waits
+ * for nothing. */
+void hv_meter_offer(HvMeter *meter, HvBackend *backend);
 
 /* Drops every pair that is not scored yet and what metrics remember; returns how many pairs that
  * were, not counting those that had failed or are `unscored`. Waits for nothing: a scored() or

@@ -67,14 +67,16 @@ typedef struct HvMetricOps {
     /* Where the backend failed, also with pairs that were submitted and never collected; the
      * backend is still there and quiet then. */
     void (*destroy)(HvMetric *metric);
-    /* Of the CPU's operations: `metric` is new, and `lost` is an instance of the same parameters on
-     * a backend that failed. Takes over the scores that `lost` still owes and what it remembers.
-     * `earlier` are the pairs that it collected last in this stream, the latest one last: as many
-     * as look_back() says, or all that there were; they are to be read here and not later. NULL
-     * where every score is there when a pair is collected. */
-    void (*take_over)(HvMetric *metric, HvMetric *lost, const HvSubject *const *earlier,
+    /* `metric` is new, and `from` is an instance of the same parameters: of the CPU's operations,
+     * one on a backend that failed; of a backend's, one on the CPU. Takes over the scores that
+     * `from` still owes and what it remembers. `earlier` are the pairs that it collected last in
+     * this stream, the latest one last: as many as look_back() says, or all that there were; they
+     * are to be read here and not later. A backend's instance gets them by submit() before,
+     * without a collect(), and none here. NULL where every score is there when a pair is
+     * collected. */
+    void (*take_over)(HvMetric *metric, HvMetric *from, const HvSubject *const *earlier,
                       unsigned n);
-    unsigned (*look_back)(const void *params); /* with take_over(); NULL: no pair */
+    unsigned (*look_back)(const void *params); /* of the CPU's, with take_over(); NULL: no pair */
 } HvMetricOps;
 
 #define HV_AGGREGATE_SUMS 4 /* at most */

@@ -13,10 +13,35 @@ gboolean hv_hip_check(const HvHip *hip, int status, size_t call, const char *wha
     return FALSE;
 }
 
+static gboolean is_silent(HvHip *hip, GError **error)
+{
+    if (!g_atomic_int_get(&hip->silent))
+        return FALSE;
+    g_set_error(error, HV_ERROR, HV_ERROR_BACKEND, "%s gave no answer within %.3f seconds",
+                hip->name, (double)hip->timeout_us / G_USEC_PER_SEC);
+    return TRUE;
+}
+
 gboolean hv_hip_enter(HvHip *hip, GError **error)
 {
-    return hv_hip_check(hip, hip->runtime.set_device(hip->device), HV_CALL(set_device), NULL,
-                        error);
+    return !is_silent(hip, error) && hv_hip_check(hip, hip->runtime.set_device(hip->device),
+                                                  HV_CALL(set_device), NULL, error);
+}
+
+gboolean hv_hip_enter_to_free(HvHip *hip)
+{
+    if (is_silent(hip, NULL))
+        return FALSE;
+    hip->runtime.set_device(hip->device);
+    return TRUE;
+}
+
+gboolean hv_hip_set_timeout(HvHip *hip, gint64 timeout_us, GError **error)
+{
+    hip->timeout_us = timeout_us;
+    if (!hip->waiter)
+        hip->waiter = hv_waiter_new(&hip->runtime, hip->device, error);
+    return hip->waiter != NULL;
 }
 
 gboolean hv_hip_enter_to_free(HvHip *hip)
@@ -38,7 +63,9 @@ static gboolean identify(HvHip *hip, GError **error)
 static void hip_free(HvHip *hip)
 {
     hv_hip_unload_kernels(hip);
-    hip->runtime.close_device(hip->device);
+    if (!is_silent(hip, NULL))
+        hip->runtime.close_device(hip->device);
+    hv_waiter_free(hip->waiter);
     g_array_unref(hip->device_memory);
     g_array_unref(hip->pinned_memory);
     hv_lock_clear(&hip->lock);

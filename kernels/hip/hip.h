@@ -39,6 +39,15 @@ HvHip *hv_hip_open(int device_id, GError **error);
 HvHip *hv_hip_ref(HvHip *hip);
 void hv_hip_unref(HvHip *hip);
 
+/* From here on whoever waits for the device gives up after so many microseconds (more than 0): that
+ * call fails, as do all later ones, and what is freed after that is lost, since the device may
+ * still be using it. Until this is called, waits have no limit. To be called before the device is
+ * used. FALSE and an error (HV_ERROR_MEMORY) where there is no thread to be had. */
+gboolean hv_hip_set_timeout(HvHip *hip, gint64 timeout_us, GError **error);
+
+/* Whether the device does something when asked to: a fill is queued and waited for. */
+gboolean hv_hip_probe(HvHip *hip, GError **error);
+
 /* Which code this build has, for users: "gfx900;gfx90a and PTX for NVIDIA", "none". The caller
  * frees it. */
 char *hv_hip_describe_code(void);

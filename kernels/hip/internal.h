@@ -7,6 +7,7 @@
 #include "hip.h"
 #include "kernels/common/lock.h"
 #include "runtime.h"
+#include "waiter.h"
 
 /* A range of memory that was allocated here. */
 typedef struct HvRange {
@@ -29,13 +30,18 @@ struct HvHip {
     HvHipKernel *kernels; /* in the order of hv_kernels */
     unsigned n_kernels;
 
+    HvWaiter *waiter; /* NULL: waits have no end but the device's answer */
+    gint64 timeout_us;
+    gint silent; /* it gave no answer in that time: no call may be made any more */
+
     HvLock lock;                           /* for the two below */
     GArray *device_memory, *pinned_memory; /* of HvRange, by address */
 };
 
 #define HV_CALL(member) offsetof(HvRuntime, member)
 
-/* Makes the device the calling thread's. */
+/* Makes the device the calling thread's. FALSE and an error where that fails, or where the device
+ * has stopped answering: then no call may follow, and what is to be freed is left as it is. */
 gboolean hv_hip_enter(HvHip *hip, GError **error);
 
 /* The same before something is freed: failures of the runtime do not matter then. */

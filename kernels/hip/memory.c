@@ -104,8 +104,8 @@ void hv_hip_free(HvHip *hip, HvDevice memory)
     if (!memory)
         return;
     remove_range(hip, hip->device_memory, memory);
-    hv_hip_enter(hip, NULL);
-    hip->runtime.free(hv_hip_pointer(memory));
+    if (hv_hip_enter_to_free(hip))
+        hip->runtime.free(hv_hip_pointer(memory));
 }
 
 gpointer hv_hip_malloc_pinned(HvHip *hip, size_t bytes, GError **error)
@@ -125,8 +125,8 @@ void hv_hip_free_pinned(HvHip *hip, gpointer memory)
     if (!memory)
         return;
     remove_range(hip, hip->pinned_memory, (uintptr_t)memory);
-    hv_hip_enter(hip, NULL);
-    hip->runtime.host_free(memory);
+    if (hv_hip_enter_to_free(hip))
+        hip->runtime.host_free(memory);
 }
 
 /* Streams and events */
@@ -141,28 +141,47 @@ HvHipStream *hv_hip_stream_new(HvHip *hip, GError **error)
     return stream;
 }
 
+/* Calls wait(object); FALSE where no answer came in time. */
+static gboolean wait_for(HvHip *hip, int (*wait)(void *), void *object, int *status)
+{
+    if (!hip->waiter)
+        *status = wait(object);
+    else if (!hv_waiter_wait(hip->waiter, wait, object, hip->timeout_us, status))
+        g_atomic_int_set(&hip->silent, TRUE);
+    return !g_atomic_int_get(&hip->silent);
+}
+
+static gboolean wait_and_check(HvHip *hip, int (*wait)(void *), void *object, size_t call,
+                               GError **error)
+{
+    int status = 0;
+    if (!hv_hip_enter(hip, error))
+        return FALSE;
+    if (!wait_for(hip, wait, object, &status))
+        return hv_hip_enter(hip, error); /* which says why not */
+    return hv_hip_check(hip, status, call, NULL, error);
+}
+
 /* A first wait may fail for something that failed long before; the second one then still waits. */
 void hv_hip_stream_quiesce(HvHip *hip, HvHipStream *stream)
 {
-    if (!stream)
-        return;
-    hv_hip_enter(hip, NULL);
-    if (hip->runtime.stream_synchronize(stream))
-        hip->runtime.stream_synchronize(stream);
+    int status;
+    if (stream && hv_hip_enter_to_free(hip) &&
+        wait_for(hip, hip->runtime.stream_synchronize, stream, &status) && status)
+        wait_for(hip, hip->runtime.stream_synchronize, stream, &status);
 }
 
 void hv_hip_stream_free(HvHip *hip, HvHipStream *stream)
 {
-    if (!stream)
-        return;
     hv_hip_stream_quiesce(hip, stream);
-    hip->runtime.stream_destroy(stream);
+    if (stream && hv_hip_enter_to_free(hip))
+        hip->runtime.stream_destroy(stream);
 }
 
 gboolean hv_hip_stream_wait(HvHip *hip, HvHipStream *stream, GError **error)
 {
-    return hv_hip_enter(hip, error) && hv_hip_check(hip, hip->runtime.stream_synchronize(stream),
-                                                    HV_CALL(stream_synchronize), NULL, error);
+    return wait_and_check(hip, hip->runtime.stream_synchronize, stream, HV_CALL(stream_synchronize),
+                          error);
 }
 
 gboolean hv_hip_stream_wait_event(HvHip *hip, HvHipStream *stream, HvHipEvent *event,
@@ -185,10 +204,8 @@ HvHipEvent *hv_hip_event_new(HvHip *hip, GError **error)
 
 void hv_hip_event_free(HvHip *hip, HvHipEvent *event)
 {
-    if (!event)
-        return;
-    hv_hip_enter(hip, NULL);
-    hip->runtime.event_destroy(event);
+    if (event && hv_hip_enter_to_free(hip))
+        hip->runtime.event_destroy(event);
 }
 
 gboolean hv_hip_event_record(HvHip *hip, HvHipEvent *event, HvHipStream *stream, GError **error)
@@ -199,8 +216,8 @@ gboolean hv_hip_event_record(HvHip *hip, HvHipEvent *event, HvHipStream *stream,
 
 gboolean hv_hip_event_wait(HvHip *hip, HvHipEvent *event, GError **error)
 {
-    return hv_hip_enter(hip, error) && hv_hip_check(hip, hip->runtime.event_synchronize(event),
-                                                    HV_CALL(event_synchronize), NULL, error);
+    return wait_and_check(hip, hip->runtime.event_synchronize, event, HV_CALL(event_synchronize),
+                          error);
 }
 
 /* Copies. What is copied to or from is checked: the device does not forgive. */
@@ -253,4 +270,22 @@ gboolean hv_hip_fill(HvHip *hip, HvDevice to, uint8_t value, size_t bytes, HvHip
     return check_device(hip, to, bytes, HV_CALL(fill), error) && hv_hip_enter(hip, error) &&
            hv_hip_check(hip, hip->runtime.fill(hv_hip_pointer(to), value, bytes, stream),
                         HV_CALL(fill), NULL, error);
+}
+
+static gboolean probe(HvHip *hip, HvDevice memory, HvHipStream *stream, GError **error)
+{
+    return stream && hv_hip_fill(hip, memory, 0, 1, stream, error) &&
+           hv_hip_stream_wait(hip, stream, error);
+}
+
+gboolean hv_hip_probe(HvHip *hip, GError **error)
+{
+    HvDevice memory;
+    if (!hv_hip_malloc(hip, 1, &memory, error))
+        return FALSE;
+    HvHipStream *stream = hv_hip_stream_new(hip, error);
+    gboolean fine = probe(hip, memory, stream, error);
+    hv_hip_stream_free(hip, stream);
+    hv_hip_free(hip, memory);
+    return fine;
 }

@@ -95,8 +95,8 @@ gboolean hv_hip_load_kernels(HvHip *hip, GError **error)
 
 void hv_hip_unload_kernels(HvHip *hip)
 {
-    hv_hip_enter(hip, NULL);
-    while (hip->n_modules)
+    gboolean answers = hv_hip_enter_to_free(hip);
+    while (answers && hip->n_modules)
         hip->runtime.module_unload(hip->modules[--hip->n_modules]);
     g_free(hip->modules);
     g_free(hip->kernels);

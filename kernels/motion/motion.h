@@ -62,7 +62,8 @@ extern const HvMetricInfo hv_motion_info;
 extern const HvMetricOps hv_motion_cpu_ops;
 extern const HvMetricOps hv_motion_hip_ops;
 
-/* Of an instance of hv_motion_hip_ops, for the CPU to take over. */
+/* Of an instance of the operations of that name, for the others to take over. */
+HvMotionWindow *hv_motion_cpu_window(HvMetric *metric);
 HvMotionWindow *hv_motion_hip_window(HvMetric *metric);
 
 #endif

@@ -141,6 +141,11 @@ static gboolean collect(HvMetric *m, const HvSubject *subject, HvScores *scores,
     return TRUE;
 }
 
+HvMotionWindow *hv_motion_cpu_window(HvMetric *m)
+{
+    return &m->base.window;
+}
+
 static unsigned look_back(const void *params)
 {
     const HvMotionParams *p = params;

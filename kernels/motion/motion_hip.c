@@ -157,10 +157,17 @@ static void flush(HvMetric *m, HvFlush how)
     hv_motion_window_flush(&m->base.window, how);
 }
 
+/* The planes are those that were submitted. */
+static void take_over(HvMetric *m, HvMetric *from, const HvSubject *const *earlier, unsigned n)
+{
+    hv_motion_window_take_over(&m->base.window, hv_motion_cpu_window(from));
+}
+
 const HvMetricOps hv_motion_hip_ops = {
     .create = create,
     .submit = submit,
     .collect = collect,
     .flush = flush,
     .destroy = hv_hip_metric_destroy,
+    .take_over = take_over,
 };

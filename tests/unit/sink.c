@@ -92,13 +92,20 @@ static void on_broke(gpointer user, const GError *error)
     on_loss(user, &((Sink *)user)->n_broke, error);
 }
 
+static void on_regained(gpointer user, const GError *error)
+{
+    Sink *sink = user;
+    count(sink, error ? &sink->n_refused : &sink->n_regained);
+}
+
 static void on_user_free(gpointer user)
 {
     count(user, &((Sink *)user)->n_user_free);
 }
 
-const HvMeterCallbacks sink_callbacks = {on_scored,    on_pictures_done, on_owner_free, on_failed,
-                                         on_user_free, on_fell_back,     on_broke};
+const HvMeterCallbacks sink_callbacks = {on_scored, on_pictures_done, on_owner_free,
+                                         on_failed, on_user_free,     on_fell_back,
+                                         on_broke,  on_regained};
 
 Sink *sink_new(void)
 {

@@ -17,7 +17,8 @@ typedef struct Sink {
     HvCond cond;
     unsigned n_names; /* set by the test from hv_meter_score_names() */
     unsigned n_scored, n_done, n_freed, n_failed, n_fell_back, n_broke, n_user_free;
-    unsigned order[SINK_MOST]; /* the values of the pairs, as they were scored */
+    unsigned n_regained, n_refused; /* backends that were offered: put to use, or not */
+    unsigned order[SINK_MOST];      /* the values of the pairs, as they were scored */
     double scores[SINK_MOST][SINK_NAMES];
     char *error;                 /* of the last failure */
     char *loss;                  /* the error with which the backend was given up */

@@ -23,6 +23,7 @@ typedef struct Fake {
     unsigned awaited;       /* a wait begins only when so many pairs are sealed */
     unsigned out, most_out; /* pairs staged and not waited for */
     unsigned last_slot, n_quiesced, n_freed;
+    int instances; /* of metrics */
     struct {
         State state;
         const HvPicture *reference, *distorted;
@@ -50,6 +51,7 @@ static gboolean fake_stage(HvBackend *backend, unsigned slot, const HvPicture *r
     g_assert_true(fake->slot[slot].state == IDLE || fake->slot[slot].state == WAITED);
     if (!goes_well(fake, STAGE, error))
         return FALSE;
+    fake->last_slot = slot;
     fake->slot[slot].state = STAGED;
     fake->slot[slot].reference = reference;
     fake->slot[slot].distorted = distorted;
@@ -101,12 +103,11 @@ static void fake_quiesce(HvBackend *backend)
     fake->n_quiesced++;
 }
 
-static int gpu_instances;
-
 static void fake_free(HvBackend *backend)
 {
-    g_assert_cmpint(g_atomic_int_get(&gpu_instances), ==, 0);
-    ((Fake *)backend)->n_freed++;
+    Fake *fake = (Fake *)backend;
+    g_assert_cmpint(fake->instances, ==, 0);
+    fake->n_freed++;
 }
 
 static const HvBackendOps fake_ops = {fake_stage, fake_seal, fake_wait, fake_quiesce, fake_free};
@@ -136,6 +137,7 @@ static void fake_end(Fake *fake)
 {
     g_assert_cmpuint(fake->n_freed, ==, 1);
     g_assert_cmpuint(fake->out, ==, 0);
+    g_assert_cmpint(fake->instances, ==, 0);
     hv_cond_clear(&fake->cond);
     hv_lock_clear(&fake->lock);
     g_free(fake);
@@ -148,6 +150,7 @@ struct HvMetric {
     unsigned previous;
     HvScores *owed;
     unsigned past[2], distance; /* values of the pairs before, the last one first */
+    unsigned n_submitted;
 };
 
 static int cpu_instances;
@@ -157,7 +160,7 @@ static HvMetric *gpu_create(const HvMetricSetup *setup, GError **error)
     HvMetric *metric = g_new0(HvMetric, 1);
     metric->fake = (Fake *)setup->backend;
     g_assert_nonnull(metric->fake);
-    g_atomic_int_inc(&gpu_instances);
+    metric->fake->instances++;
     return metric;
 }
 
@@ -166,13 +169,14 @@ static void gpu_destroy(HvMetric *metric)
 {
     g_assert_cmpuint(metric->fake->out, ==, 0);
     g_assert_cmpuint(metric->fake->n_freed, ==, 0);
-    g_atomic_int_add(&gpu_instances, -1);
+    metric->fake->instances--;
     g_free(metric);
 }
 
 static gboolean gpu_submit(HvMetric *metric, const HvSubject *subject, GError **error)
 {
     g_assert_cmpint(metric->fake->slot[subject->slot].state, ==, STAGED);
+    metric->n_submitted++;
     return goes_well(metric->fake, SUBMIT, error);
 }
 
@@ -336,6 +340,21 @@ static void past_take_over(HvMetric *metric, HvMetric *lost, const HvSubject *co
     metric->owed = g_steal_pointer(&lost->owed);
 }
 
+/* Back on a GPU: what it was shown are the pairs before, in the slots used last. */
+static void past_return(HvMetric *metric, HvMetric *from, const HvSubject *const *earlier,
+                        unsigned n)
+{
+    const Fake *fake = metric->fake;
+    unsigned collected = !!from->past[0] + !!from->past[1];
+    g_assert_cmpuint(n, ==, 0);
+    g_assert_cmpuint(metric->n_submitted, ==, MIN(collected, metric->distance));
+    for (unsigned i = 0; i < metric->n_submitted; i++) {
+        metric->past[i] = fake->slot[(fake->last_slot + SLOTS - i) % SLOTS].result;
+        g_assert_cmpuint(metric->past[i], ==, from->past[i]);
+    }
+    metric->owed = g_steal_pointer(&from->owed);
+}
+
 static HvMetric *fail_create(const HvMetricSetup *setup, GError **error)
 {
     g_set_error(error, HV_ERROR, HV_ERROR_MEMORY, "no memory");
@@ -375,8 +394,8 @@ static const HvMetricOps late_cpu = {cpu_create, NULL, late_cpu_collect, late_fl
 static const HvMetricOps poor_cpu = {fail_create, NULL, cpu_collect, NULL, cpu_destroy};
 static const HvMetricOps poor_gpu = {fail_create, gpu_submit, gpu_collect, NULL, gpu_destroy};
 
-static const HvMetricOps past_gpu = {past_gpu_create, gpu_submit, past_gpu_collect, past_flush,
-                                     gpu_destroy};
+static const HvMetricOps past_gpu = {
+    past_gpu_create, gpu_submit, past_gpu_collect, past_flush, gpu_destroy, past_return, NULL};
 static const HvMetricOps past_cpu = {past_cpu_create, NULL,           past_cpu_collect, past_flush,
                                      cpu_destroy,     past_take_over, past_look_back};
 
@@ -440,7 +459,8 @@ static HvMeter *meter_try(const char *text, Fake *fake, gboolean fallback, Sink 
     GPtrArray *features = hv_features_parse_from(table, text, NULL);
     for (unsigned i = 0; i < features->len; i++)
         ((HvFeature *)g_ptr_array_index(features, i))->on_gpu = TRUE;
-    HvMeterConfig config = {sink_format, features, 1, SLOTS + 1, &fake->base, fallback};
+    HvMeterConfig config = {sink_format, features, 1, SLOTS + 1, fake ? &fake->base : NULL,
+                            fallback};
     HvMeter *meter = hv_meter_new(&config, &sink_callbacks, sink, error);
     g_ptr_array_unref(features);
     return meter;
@@ -472,7 +492,6 @@ static void finish(HvMeter *meter, Sink *sink, Fake *fake)
 {
     hv_meter_free(meter, FOREVER);
     g_assert_cmpuint(sink->n_done, ==, sink->n_freed);
-    g_assert_cmpint(g_atomic_int_get(&gpu_instances), ==, 0);
     g_assert_cmpint(g_atomic_int_get(&cpu_instances), ==, 0);
     sink_free(sink);
     fake_end(fake);
@@ -696,6 +715,100 @@ static void test_take_over(void)
             }
 }
 
+/* A second backend takes over from the CPU, which took over from a first one or measured from the
+ * start; it may fail, too. Every score is what it would be. */
+typedef struct Return {
+    const char *features;
+    unsigned distance, at; /* as in `pasts` */
+    unsigned before;       /* pairs before it is offered */
+    gboolean drains, ends; /* between */
+} Return;
+
+/* Whether the second one fails before it is put to use: so many pairs are shown to it first. */
+static gboolean is_refused(const Return *r, const Fake *second)
+{
+    unsigned shown = r->ends || !r->before ? 0 : r->distance;
+    return second->fails != NOTHING && second->fails != COLLECT && second->at < shown;
+}
+
+static void check_return(const Return *r, Fake *first, Fake *second)
+{
+    Sink *sink = sink_new();
+    HvMeter *meter = meter_make(r->features, first, TRUE, sink);
+    sink->keeps = TRUE;
+    submit_far(meter, sink, 0, r->before);
+    if (r->drains)
+        g_assert_true(hv_meter_drain(meter, r->ends, FOREVER));
+    hv_meter_offer(meter, &second->base);
+    submit_far(meter, sink, r->before, 12);
+    g_assert_true(hv_meter_drain(meter, TRUE, FOREVER));
+    if (r->drains)
+        g_assert_cmpuint(sink->n_refused, ==, is_refused(r, second));
+    g_assert_cmpuint(sink->n_refused + sink->n_regained, ==, 1);
+    g_assert_cmpuint(sink->n_failed, ==, 0);
+    g_assert_cmpuint(sink->n_scored, ==, 12);
+    for (unsigned n = 0; n < 12; n++)
+        check_past(sink, n, n, r->ends && n >= r->before ? r->before : 0, r->distance, r->at);
+    gboolean lost = sink->n_regained && second->n_freed;
+    g_assert_cmpuint(sink->n_fell_back, ==, (first != NULL) + lost);
+    g_assert_cmpfloat(sink->scores[11][r->at + 1], ==, sink->n_regained && !lost);
+    if (first)
+        fake_end(first);
+    finish(meter, sink, second);
+}
+
+static void test_return(void)
+{
+    for (unsigned k = 0; k < G_N_ELEMENTS(pasts); k++)
+        for (unsigned before = 0; before < 6; before++)
+            for (unsigned how = 0; how < 3; how++)
+                for (Call call = NOTHING; call < N_CALLS; call++)
+                    for (unsigned at = 0; at < (call == NOTHING ? 1 : 5); at++) {
+                        Return r = {pasts[k].features, pasts[k].distance,
+                                    pasts[k].at,       before,
+                                    how > 0,           how > 1};
+                        check_return(&r, NULL, fake_new(call, at));
+                        if (before && how)
+                            check_return(&r, fake_new(WAIT, 0), fake_new(call, at));
+                    }
+}
+
+/* Where a backend measures already, or nothing may take its place, none is taken. */
+static void test_return_unwanted(void)
+{
+    for (unsigned broken = 0; broken < 2; broken++) {
+        Sink *sink = sink_new();
+        Fake *first = fake_new(broken ? WAIT : NOTHING, 0), *second = fake_new(NOTHING, 0);
+        HvMeter *meter = meter_make("both", first, FALSE, sink);
+        submit(meter, sink, 1, 3);
+        g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+        hv_meter_offer(meter, &second->base);
+        submit(meter, sink, 4, 6);
+        g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+        g_assert_cmpuint(sink->n_scored, ==, broken ? 0 : 6);
+        g_assert_cmpuint(sink->n_regained + sink->n_refused, ==, 0);
+        fake_end(second);
+        finish(meter, sink, first);
+    }
+}
+
+/* What nobody came to is freed with the meter. */
+static void test_return_unseen(void)
+{
+    Sink *sink = sink_new();
+    Fake *first = fake_new(NOTHING, 0), *second = fake_new(NOTHING, 0);
+    HvMeter *meter = meter_make("past", NULL, TRUE, sink);
+    sink->keeps = TRUE;
+    submit_far(meter, sink, 0, 2);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    hv_meter_offer(meter, &first->base);
+    hv_meter_offer(meter, &second->base);
+    g_assert_true(hv_meter_drain(meter, FALSE, FOREVER));
+    g_assert_cmpuint(sink->n_regained, ==, 0);
+    finish(meter, sink, first);
+    fake_end(second);
+}
+
 /* The pictures of as many pairs as the CPU would need are kept, until a drain wants them back, or
  * nothing else comes: then copies of them are. */
 static void check_kept(unsigned distance, unsigned drains)
@@ -905,6 +1018,9 @@ int main(int argc, char **argv)
     g_test_add_func("/backend/no-way-back", test_no_way_back);
     g_test_add_func("/backend/late", test_late);
     g_test_add_func("/backend/take-over", test_take_over);
+    g_test_add_func("/backend/return", test_return);
+    g_test_add_func("/backend/return-unwanted", test_return_unwanted);
+    g_test_add_func("/backend/return-unseen", test_return_unseen);
     g_test_add_func("/backend/kept", test_kept);
     g_test_add_func("/backend/kept-streams", test_kept_streams);
     g_test_add_func("/backend/kept-unscored", test_kept_unscored);
