@@ -74,21 +74,35 @@ is_wanted (GstHipVmafGpu * gpu, GstElement * element, GPtrArray * features)
   return FALSE;
 }
 
+HvHip *
+gst_hip_vmaf_gpu_open_device (const GstHipVmafGpuSettings * settings,
+    GError ** error)
+{
+  HvHip *hip = hv_hip_open (settings->device_id, error);
+  gint64 timeout_us = settings->timeout / GST_USECOND;
+
+  if (hip != NULL && settings->timeout > 0
+      && !hv_hip_set_timeout (hip, MAX (timeout_us, 1), error))
+    g_clear_pointer (&hip, hv_hip_unref);
+  return hip;
+}
+
 gboolean
 gst_hip_vmaf_gpu_open (GstHipVmafGpu * gpu, GstElement * element,
-    GstHipVmafBackend backend, gint device_id, GPtrArray * features)
+    const GstHipVmafGpuSettings * settings, GPtrArray * features)
 {
   GError *error = NULL;
 
   *gpu = (GstHipVmafGpu) {
-  .required = backend == GST_HIP_VMAF_BACKEND_HIP};
-  if (backend == GST_HIP_VMAF_BACKEND_CPU) {
+  .settings = *settings,.required =
+        settings->backend == GST_HIP_VMAF_BACKEND_HIP};
+  if (settings->backend == GST_HIP_VMAF_BACKEND_CPU) {
     use_cpu (gpu, features, g_strdup ("not asked for: backend=cpu"));
     return TRUE;
   }
   if (!is_wanted (gpu, element, features))
     return TRUE;
-  gpu->hip = hv_hip_open (device_id, &error);
+  gpu->hip = gst_hip_vmaf_gpu_open_device (settings, &error);
   if (gpu->hip != NULL) {
     gpu->status = g_strdup ("in use");
     if (gpu->required)

@@ -18,18 +18,32 @@ typedef enum
   GST_HIP_VMAF_BACKEND_HIP
 } GstHipVmafBackend;
 
+/* As the properties say it. */
 typedef struct
 {
+  GstHipVmafBackend backend;
+  gint device_id;
+  GstClockTime timeout;         /* of one answer of the device's; 0: none */
+  GstClockTime retry;           /* after a failure; 0: never */
+} GstHipVmafGpuSettings;
+
+typedef struct
+{
+  GstHipVmafGpuSettings settings;
   HvHip *hip;                   /* NULL: the CPU measures everything */
   gboolean required;            /* the CPU is not to take over */
   gchar *status;                /* why there is no GPU, or that it is used; for `stats` */
 } GstHipVmafGpu;
 
-/* Opens the device where `backend` asks for one, and sets on_gpu of every HvFeature in `features`.
+/* Opens the device where the settings ask for one, and sets on_gpu of every HvFeature in `features`.
  * Reads VMAF_HIP_DISPATCH and HIPVMAF_RUNTIME. FALSE after an element error. */
 gboolean gst_hip_vmaf_gpu_open (GstHipVmafGpu * gpu, GstElement * element,
-    GstHipVmafBackend backend, gint device_id, GPtrArray * features);
+    const GstHipVmafGpuSettings * settings, GPtrArray * features);
 void gst_hip_vmaf_gpu_clear (GstHipVmafGpu * gpu);
+
+/* The device alone, with its timeout; the caller's. NULL and an error. */
+HvHip *gst_hip_vmaf_gpu_open_device (const GstHipVmafGpuSettings * settings,
+    GError ** error);
 
 /* How many of the features are measured on the GPU. */
 guint gst_hip_vmaf_gpu_count (GPtrArray * features);

@@ -73,6 +73,8 @@ GST_DEBUG_CATEGORY (gst_hip_vmaf_debug);
 #define DEFAULT_MAX_HISTORY_BYTES (G_GUINT64_CONSTANT (512) << 20)
 #define DEFAULT_ASYNC_DEPTH 3
 #define DEFAULT_DEVICE_ID -1
+#define DEFAULT_GPU_TIMEOUT (10 * GST_SECOND)
+#define DEFAULT_GPU_RETRY 0
 #define DEFAULT_EXTRA FALSE
 #define DEFAULT_RESULTS_FILENAME NULL
 #define DEFAULT_RESULTS_FORMAT GST_HIP_VMAF_RESULTS_NONE
@@ -114,6 +116,8 @@ enum
   PROP_MAX_HISTORY_BYTES,
   PROP_ASYNC_DEPTH,
   PROP_DEVICE_ID,
+  PROP_GPU_TIMEOUT,
+  PROP_GPU_RETRY,
   PROP_RESULTS_FILENAME,
   PROP_RESULTS_FORMAT,
   PROP_RESULTS_PRECISION,
@@ -274,6 +278,12 @@ gst_hip_vmaf_set_property (GObject * object, guint id, const GValue * value,
     case PROP_DEVICE_ID:
       self->device_id = g_value_get_int (value);
       break;
+    case PROP_GPU_TIMEOUT:
+      self->gpu_timeout = g_value_get_uint64 (value);
+      break;
+    case PROP_GPU_RETRY:
+      self->gpu_retry = g_value_get_uint64 (value);
+      break;
     case PROP_RESULTS_FILENAME:
       g_free (self->results_filename);
       self->results_filename = g_value_dup_string (value);
@@ -402,6 +412,12 @@ gst_hip_vmaf_get_property (GObject * object, guint id, GValue * value,
     case PROP_DEVICE_ID:
       g_value_set_int (value, self->device_id);
       break;
+    case PROP_GPU_TIMEOUT:
+      g_value_set_uint64 (value, self->gpu_timeout);
+      break;
+    case PROP_GPU_RETRY:
+      g_value_set_uint64 (value, self->gpu_retry);
+      break;
     case PROP_RESULTS_FILENAME:
       g_value_set_string (value, self->results_filename);
       break;
@@ -462,13 +478,12 @@ gst_hip_vmaf_start (GstAggregator * agg)
 {
   GstHipVmaf *self = GST_HIP_VMAF (agg);
   GstHipVmafScorerConfig config = { 0 };
-  GstHipVmafBackend backend;
-  gint device_id;
+  GstHipVmafGpuSettings gpu;
   gboolean ok;
 
   GST_OBJECT_LOCK (self);
-  backend = self->backend;
-  device_id = self->device_id;
+  gpu = (GstHipVmafGpuSettings) {
+  self->backend, self->device_id, self->gpu_timeout, self->gpu_retry};
   config.threads = self->threads;
   config.depth = self->run_depth = self->async_depth;
   self->run_subsample = self->subsample;
@@ -480,8 +495,8 @@ gst_hip_vmaf_start (GstAggregator * agg)
 
   ok = gst_hip_vmaf_waiting_check (self)
       && gst_hip_vmaf_settings_read (self, &config)
-      && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), backend,
-      device_id, config.features);
+      && gst_hip_vmaf_gpu_open (&config.gpu, GST_ELEMENT (self), &gpu,
+      config.features);
   if (ok) {
     GST_INFO_OBJECT (self, "%u metrics, %u threads, up to %u pairs in flight%s",
         config.features->len, config.threads, config.depth,
@@ -633,6 +648,8 @@ gst_hip_vmaf_init (GstHipVmaf * self)
   self->metrics_labels = g_strdup (DEFAULT_METRICS_LABELS);
   self->async_depth = DEFAULT_ASYNC_DEPTH;
   self->device_id = DEFAULT_DEVICE_ID;
+  self->gpu_timeout = DEFAULT_GPU_TIMEOUT;
+  self->gpu_retry = DEFAULT_GPU_RETRY;
   self->results_filename = g_strdup (DEFAULT_RESULTS_FILENAME);
   self->results_format = DEFAULT_RESULTS_FORMAT;
   self->results_precision = DEFAULT_RESULTS_PRECISION;
@@ -797,6 +814,31 @@ install_live_properties (GObjectClass * gobject_class, GParamFlags flags)
 }
 
 static void
+install_gpu_properties (GObjectClass * gobject_class, GParamFlags flags)
+{
+  g_object_class_install_property (gobject_class, PROP_BACKEND,
+      g_param_spec_enum ("backend", "Backend",
+          "What measures. With auto the CPU takes over where there is no GPU or "
+          "where it fails; with hip that is an error. The environment variable "
+          "VMAF_HIP_DISPATCH (vif:disable,adm:direct) decides for single metrics",
+          GST_TYPE_HIP_VMAF_BACKEND, DEFAULT_BACKEND, flags));
+  g_object_class_install_property (gobject_class, PROP_DEVICE_ID,
+      g_param_spec_int ("device-id", "Device number",
+          "Which GPU to measure on, as the runtime counts them (-1 = the first "
+          "that this build has code for)", -1, G_MAXINT, DEFAULT_DEVICE_ID,
+          flags));
+  g_object_class_install_property (gobject_class, PROP_GPU_TIMEOUT,
+      g_param_spec_uint64 ("gpu-timeout", "GPU timeout",
+          "A GPU that gives no answer for so long, in nanoseconds, has failed "
+          "(0 = wait for ever)", 0, G_MAXINT64, DEFAULT_GPU_TIMEOUT, flags));
+  g_object_class_install_property (gobject_class, PROP_GPU_RETRY,
+      g_param_spec_uint64 ("gpu-retry", "GPU retry",
+          "With backend=auto, try a GPU that failed again after so long, in "
+          "nanoseconds, and go back to it when it works (0 = never)", 0,
+          G_MAXINT64, DEFAULT_GPU_RETRY, flags));
+}
+
+static void
 install_properties (GObjectClass * gobject_class)
 {
   const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
@@ -810,18 +852,13 @@ install_properties (GObjectClass * gobject_class)
   install_alignment_properties (gobject_class, ready);
   install_monitor_properties (gobject_class, ready);
   install_live_properties (gobject_class, ready);
+  install_gpu_properties (gobject_class, ready);
   g_object_class_install_property (gobject_class, PROP_FEATURES,
       g_param_spec_string ("features", "Features",
           "Metrics to measure besides those that the models need, with their "
           "options, in libvmaf's spelling: "
           "adm=debug=true:adm_enhn_gain_limit=1.0,vif", DEFAULT_FEATURES,
           ready));
-  g_object_class_install_property (gobject_class, PROP_BACKEND,
-      g_param_spec_enum ("backend", "Backend",
-          "What measures. With auto the CPU takes over where there is no GPU or "
-          "where it fails; with hip that is an error. The environment variable "
-          "VMAF_HIP_DISPATCH (vif:disable,adm:direct) decides for single metrics",
-          GST_TYPE_HIP_VMAF_BACKEND, DEFAULT_BACKEND, ready));
   g_object_class_install_property (gobject_class, PROP_THREADS,
       g_param_spec_uint ("threads", "Threads",
           "Threads that share each frame's rows (0 = one a processor; at most "
@@ -843,11 +880,6 @@ install_properties (GObjectClass * gobject_class)
           "How many pairs may be in flight, measured or waiting for it; each "
           "holds two frames in memory, on a GPU in its memory", 1, 64,
           DEFAULT_ASYNC_DEPTH, ready));
-  g_object_class_install_property (gobject_class, PROP_DEVICE_ID,
-      g_param_spec_int ("device-id", "Device number",
-          "Which GPU to measure on, as the runtime counts them (-1 = the first "
-          "that this build has code for)", -1, G_MAXINT, DEFAULT_DEVICE_ID,
-          ready));
   g_object_class_install_property (gobject_class, PROP_LOG_LEVEL,
       g_param_spec_enum ("log-level", "Log level",
           "What the debug category hipvmaf logs at least, in all elements of "

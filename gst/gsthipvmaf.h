@@ -69,6 +69,7 @@ struct _GstHipVmaf
   GstHipVmafBackend backend;
   guint threads, subsample, async_depth;
   gint device_id;
+  GstClockTime gpu_timeout, gpu_retry;
   guint extras;                 /* a bit for each of gst_hip_vmaf_extras */
   gchar *results_filename;      /* or NULL */
   GstHipVmafResultsFormat results_format;

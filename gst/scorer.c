@@ -5,6 +5,7 @@
 #include "scorer.h"
 
 #include "pinnedmemory.h"
+#include "revival.h"
 
 #include "kernels/common/lock.h"
 #include "kernels/cpu/level.h"
@@ -42,7 +43,10 @@ struct _GstHipVmafScorer
   gboolean warned;
   gboolean has_gpu;             /* and metrics that are measured on it */
   gboolean gpu_lost;            /* and the CPU took over */
+  GstHipVmafRevival *revival;   /* then, while the GPU is tried again */
+  gboolean revived;             /* config.gpu.hip is it, not in use yet */
   gboolean broken;              /* or nothing did */
+  gboolean stopped;
 };
 
 const GstHipVmafExtra gst_hip_vmaf_extras[GST_HIP_VMAF_N_EXTRAS] = {
@@ -83,6 +87,7 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
   hv_pool_free (scorer->pool);
   gst_hip_vmaf_monitor_free (scorer->monitor);
   hv_aggregates_free (scorer->aggregates);
+  gst_hip_vmaf_revival_free (scorer->revival);
   hv_lock_clear (&scorer->lock);
   g_free (scorer);
 }
@@ -333,17 +338,62 @@ set_status (GstHipVmafScorer * scorer, const GError * error)
   scorer->config.gpu.status = g_strdup_printf ("lost: %s", error->message);
 }
 
+/* The CPU measures, for now or for good. */
+static void
+lose_gpu (GstHipVmafScorer * scorer, const GError * error)
+{
+  const GstHipVmafGpuSettings *settings = &scorer->config.gpu.settings;
+
+  hv_lock (&scorer->lock);
+  scorer->gpu_lost = TRUE;
+  scorer->revived = FALSE;
+  describe_cpu (scorer);
+  set_status (scorer, error);
+  if (settings->retry > 0 && scorer->revival == NULL && !scorer->stopped)
+    scorer->revival = gst_hip_vmaf_revival_new (settings);
+  hv_unlock (&scorer->lock);
+}
+
 static void
 fall_back (GstHipVmafScorer * scorer, const GError * error)
 {
-  hv_lock (&scorer->lock);
-  scorer->gpu_lost = TRUE;
-  describe_cpu (scorer);
-  set_status (scorer, error);
-  hv_unlock (&scorer->lock);
+  lose_gpu (scorer, error);
   GST_ELEMENT_WARNING (scorer->element, RESOURCE, FAILED,
       ("The GPU failed, and the CPU measures from here on; no pair is lost. %s",
           error->message), (NULL));
+}
+
+static void
+regain_gpu (GstHipVmafScorer * scorer)
+{
+  hv_lock (&scorer->lock);
+  if (scorer->stopped) {
+    hv_unlock (&scorer->lock);
+    return;
+  }
+  scorer->gpu_lost = scorer->revived = FALSE;
+  describe_gpu (scorer);
+  scorer->stats.slots = scorer->config.depth;
+  scorer->stats.device_memory = hv_hip_allocated (scorer->config.gpu.hip);
+  g_free (scorer->config.gpu.status);
+  scorer->config.gpu.status = g_strdup ("in use, after it had failed");
+  hv_unlock (&scorer->lock);
+  GST_ELEMENT_INFO (scorer->element, RESOURCE, FAILED,
+      ("The GPU works again, and measures from here on."), (NULL));
+}
+
+static void
+on_regained (gpointer user, const GError * error)
+{
+  GstHipVmafScorer *scorer = ((Listener *) user)->scorer;
+
+  if (error == NULL) {
+    regain_gpu (scorer);
+    return;
+  }
+  GST_INFO_OBJECT (scorer->element, "the GPU could not be put to use again: %s",
+      error->message);
+  lose_gpu (scorer, error);
 }
 
 static void
@@ -388,7 +438,8 @@ static const HvMeterCallbacks callbacks = {
   .failed = on_failed,
   .user_free = on_user_free,
   .fell_back = on_fell_back,
-  .broke = on_broke
+  .broke = on_broke,
+  .regained = on_regained
 };
 
 /* The streaming thread's side */
@@ -548,11 +599,12 @@ choose_meter (GstHipVmafScorer * scorer, const HvFormat * format,
     Listener * listener, GError ** error)
 {
   GError *why = NULL;
-  gboolean on_gpu;
+  gboolean on_gpu, revived;
   HvMeter *meter;
 
   hv_lock (&scorer->lock);
-  on_gpu = measures_on_gpu (scorer);
+  revived = scorer->revived;
+  on_gpu = measures_on_gpu (scorer) || revived;
   hv_unlock (&scorer->lock);
   meter = try_meter (scorer, format, listener, on_gpu, &why);
   if (meter == NULL && on_gpu && !scorer->config.gpu.required
@@ -560,6 +612,8 @@ choose_meter (GstHipVmafScorer * scorer, const HvFormat * format,
     fall_back (scorer, why);
     g_clear_error (&why);
     meter = try_meter (scorer, format, listener, FALSE, &why);
+  } else if (meter != NULL && revived) {
+    regain_gpu (scorer);
   }
   if (why != NULL)
     g_propagate_error (error, why);
@@ -607,6 +661,44 @@ same_format (const HvFormat * a, const HvFormat * b)
       && a->chroma_shift_y == b->chroma_shift_y;
 }
 
+/* Whether the GPU works again; then it is the one in config. */
+static gboolean
+is_revived (GstHipVmafScorer * scorer)
+{
+  HvHip *hip = NULL, *old = NULL;
+
+  hv_lock (&scorer->lock);
+  if (scorer->revival != NULL)
+    hip = gst_hip_vmaf_revival_take (scorer->revival);
+  if (hip != NULL) {
+    g_clear_pointer (&scorer->revival, gst_hip_vmaf_revival_free);
+    old = scorer->config.gpu.hip;
+    scorer->config.gpu.hip = hip;
+    scorer->revived = TRUE;
+  }
+  hv_unlock (&scorer->lock);
+  hv_hip_unref (old);
+  return hip != NULL;
+}
+
+/* It is the present meter's, or the next one's. */
+static void
+put_revived_to_use (GstHipVmafScorer * scorer)
+{
+  HvBackend *backend;
+  GError *error = NULL;
+
+  if (!is_revived (scorer) || scorer->meter == NULL)
+    return;
+  backend = hv_hip_backend_new (scorer->config.gpu.hip, &scorer->format,
+      scorer->config.depth, needs_chroma (scorer->config.features), &error);
+  if (backend != NULL)
+    hv_meter_offer (scorer->meter, backend);
+  else
+    lose_gpu (scorer, error);
+  g_clear_error (&error);
+}
+
 GstHipVmafSubmit
 gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
     gboolean wait, GError ** error)
@@ -620,6 +712,7 @@ gst_hip_vmaf_scorer_submit (GstHipVmafScorer * scorer, GstHipVmafPair * pair,
   /* With the GPU lost for good, what comes after a change of caps is measured no more than the rest. */
   if (gst_hip_vmaf_scorer_is_broken (scorer))
     return GST_HIP_VMAF_SUBMIT_LATER;
+  put_revived_to_use (scorer);
   if (scorer->meter == NULL && !make_meter (scorer, &pair->format, error))
     return GST_HIP_VMAF_SUBMIT_REFUSED;
 
@@ -793,6 +886,8 @@ gst_hip_vmaf_scorer_stop (GstHipVmafScorer * scorer, GQueue * pairs)
   if (scorer->config.results != NULL)
     gst_hip_vmaf_results_file_close (scorer->config.results);
   hv_lock (&scorer->lock);
+  scorer->stopped = TRUE;
+  g_clear_pointer (&scorer->revival, gst_hip_vmaf_revival_free);
   g_clear_pointer (&scorer->config.gpu.hip, hv_hip_unref);
   hv_unlock (&scorer->lock);
 }
