@@ -3,7 +3,7 @@
  * ADM's decoupling and contrast sensitivity of one row: what the distorted picture kept of the
  * reference's structure, what it added, and what both contribute to masking. */
 #include "kernels/adm/adm_hot.h"
-#include "kernels/cpu/vec.h"
+#include "kernels/adm/adm_reciprocal.h"
 
 /* Where a row's results go. */
 typedef struct Out {
@@ -66,20 +66,6 @@ typedef struct Split {
     HvVec restored, additive;
 } Split;
 
-/* floor(2^30 / m) for m from 1 to 2^15: an estimate in float, within 2^8 / m, then what is missing,
- * by its remainder. With half of a unit more than that, the remainder is no multiple of m, and by
- * at least 1 / 2m above one: no error in its quotient, nor how the processor rounds, reaches the
- * result. The nearest whole number to a quotient less a half is the one below it. */
-static inline HvVec reciprocal(HvVec m)
-{
-    HvVecF half = hv_set_f32(0.5f), f = hv_to_f32(m), y = hv_reciprocal_f32(f);
-    y = hv_mul_add_f32(y, hv_sub_product_f32(hv_set_f32(1.0f), f, y), y);
-    HvVec q = hv_to_s32(hv_mul_f32(y, hv_set_f32(1073741824.0f)));
-    HvVecF rest = hv_to_f32(hv_sub_s32(hv_set_s32(1 << 30), hv_mul_s32(q, m)));
-    HvVecF more = hv_mul_add_f32(hv_add_f32(rest, half), y, hv_set_f32(-0.5f));
-    return hv_add_s32(q, hv_to_s32(more));
-}
-
 /* A gain above 1 counts as 1, and twice the reference's magnitude is enough to get there: cut to
  * that, products stay within 32 bits at scale 0. */
 static inline HvVec cut_target(HvVec t, HvVec magnitude)
@@ -97,7 +83,7 @@ static inline HvVec limit_gain(HvVec gain, HvVec o, HvVec t)
 static inline HvVec gain0(HvVec o, HvVec t)
 {
     HvVec magnitude = hv_abs_s32(o);
-    HvVec product = hv_mul_s32(reciprocal(magnitude), cut_target(t, magnitude));
+    HvVec product = hv_mul_s32(hv_adm_reciprocal_lanes(magnitude), cut_target(t, magnitude));
     return limit_gain(hv_shift_right_u32(hv_add_s32(product, hv_set_s32(16384)), 15), o, t);
 }
 
@@ -271,7 +257,8 @@ static inline HvVec gain123(HvVec o, HvVec t)
     HvVec shift =
         hv_max_s32(hv_sub_s32(hv_set_s32(17), hv_leading_zeros_u32(magnitude)), hv_zero());
     HvVec round = hv_shift_right_u32(hv_shift_left_lanes_u32(one, shift), 1);
-    HvVec q = reciprocal(hv_shift_right_lanes_u32(hv_add_s32(magnitude, round), shift));
+    HvVec q =
+        hv_adm_reciprocal_lanes(hv_shift_right_lanes_u32(hv_add_s32(magnitude, round), shift));
     HvVec target = cut_target(t, magnitude);
     HvVec even = shift_product(q, target, hv_and(shift, hv_set_s64(0xff)));
     return limit_gain(hv_join_low32(even, shift_product(odd(q), odd(target), odd(shift))), o, t);

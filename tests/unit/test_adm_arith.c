@@ -3,8 +3,10 @@
  * The quick forms of ADM's arithmetic, which GPUs use, against the plain ones. */
 #include <math.h>
 
+#include "adm_reciprocal_lanes.h"
 #include "clips.h"
 #include "kernels/adm/adm_arith.h"
+#include "kernels/cpu/level.h"
 
 /* The largest coefficient of scale 0; see adm_cpu.c. */
 #define LARGEST0 22931
@@ -29,6 +31,17 @@ static void test_reciprocal(void)
                 g_error("m %u, estimate off by %d / 16 of 2^-17: %u, not %u", m, k,
                         hv_adm_reciprocal_from(m, estimate), exact);
         }
+    }
+}
+
+/* The same of vectors, at every level that this processor runs. */
+static void test_reciprocal_lanes(void)
+{
+    unsigned (*const mismatches[HV_N_LEVELS])(void) = HV_AT_LEVELS(adm_reciprocal_mismatches);
+    for (HvLevel level = 0; level < HV_N_LEVELS; level++) {
+        g_setenv("HIPVMAF_CPU_LEVEL", hv_level_name(level), TRUE);
+        if (hv_level() == level)
+            g_assert_cmpuint(mismatches[level](), ==, 0);
     }
 }
 
@@ -145,6 +158,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/adm-arith/centred", test_centred);
     g_test_add_func("/adm-arith/reciprocal", test_reciprocal);
+    g_test_add_func("/adm-arith/reciprocal-lanes", test_reciprocal_lanes);
     g_test_add_func("/adm-arith/decouple", test_decouple);
     g_test_add_func("/adm-arith/decouple0", test_decouple0);
     g_test_add_func("/adm-arith/aligned", test_aligned);
