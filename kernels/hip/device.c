@@ -44,12 +44,6 @@ gboolean hv_hip_set_timeout(HvHip *hip, gint64 timeout_us, GError **error)
     return hip->waiter != NULL;
 }
 
-gboolean hv_hip_enter_to_free(HvHip *hip)
-{
-    hip->runtime.set_device(hip->device);
-    return TRUE;
-}
-
 static gboolean identify(HvHip *hip, GError **error)
 {
     const HvRuntime *runtime = &hip->runtime;
