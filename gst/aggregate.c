@@ -91,7 +91,8 @@ accept (GstHipVmaf * self, GstHipVmafFrame * reference,
     return FALSE;
   warn_about_formats (self, reference->format, distorted->format);
   if (measured || self->run_remembers) {
-    pair = gst_hip_vmaf_pair_new (reference, distorted, self->next_index);
+    pair = gst_hip_vmaf_pair_new (self->scorer, reference, distorted,
+        self->next_index);
     if (pair == NULL) {
       if (gst_hip_vmaf_say_once (self, GST_HIP_VMAF_SAID_UNREADABLE))
         GST_ELEMENT_WARNING (self, STREAM, FORMAT,
@@ -172,7 +173,8 @@ count_dropped (GstHipVmaf * self, const GstHipVmafFormat * format)
   while (self->n_passed_over <= MAX_PASSED_OVER
       && (frame = g_queue_pop_head (&self->passed_over)) != NULL) {
     GstHipVmafPair *pair = gst_hip_vmaf_format_matches (frame->format, format) ?
-        gst_hip_vmaf_pair_new (frame, frame, self->next_index) : NULL;
+        gst_hip_vmaf_pair_new (self->scorer, frame, frame,
+        self->next_index) : NULL;
 
     if (pair != NULL) {
       pair->pair.unscored = TRUE;

@@ -15,12 +15,22 @@
 #define STOP_DRAIN_US (500 * G_TIME_SPAN_MILLISECOND)
 #define STOP_FREE_US (200 * G_TIME_SPAN_MILLISECOND)
 
+/* Memory of pairs that are done: while streams run, none is asked for. Belongs to the scorer and to
+ * every pair. */
+typedef struct _GstHipVmafSpares
+{
+  gatomicrefcount refs;
+  HvLock lock;
+  GstHipVmafPair *first;
+} GstHipVmafSpares;
+
 struct _GstHipVmafScorer
 {
   gatomicrefcount refs;
   GstElement *element;
   const gint *frame_message;    /* inside element */
   GstHipVmafScorerConfig config;
+  GstHipVmafSpares *spares;
 
   GstHipVmafMonitor *monitor;   /* has a lock of its own */
 
@@ -68,6 +78,66 @@ typedef struct
   GArray *row;                  /* of gdouble: those */
 } Listener;
 
+/* Spare memory of pairs */
+
+static GstHipVmafSpares *
+spares_new (void)
+{
+  GstHipVmafSpares *spares = g_new0 (GstHipVmafSpares, 1);
+
+  g_atomic_ref_count_init (&spares->refs);
+  hv_lock_init (&spares->lock);
+  return spares;
+}
+
+static void
+spares_unref (GstHipVmafSpares * spares)
+{
+  GstHipVmafPair *pair;
+
+  if (!g_atomic_ref_count_dec (&spares->refs))
+    return;
+  while ((pair = spares->first) != NULL) {
+    spares->first = pair->next;
+    g_free (pair);
+  }
+  hv_lock_clear (&spares->lock);
+  g_free (spares);
+}
+
+static GstHipVmafPair *
+spares_take (GstHipVmafSpares * spares)
+{
+  GstHipVmafPair *pair;
+
+  hv_lock (&spares->lock);
+  pair = spares->first;
+  if (pair != NULL)
+    spares->first = pair->next;
+  hv_unlock (&spares->lock);
+  if (pair != NULL)
+    memset (pair, 0, sizeof (*pair));
+  else
+    pair = g_new0 (GstHipVmafPair, 1);
+  g_atomic_ref_count_inc (&spares->refs);
+  pair->spares = spares;
+  return pair;
+}
+
+static void
+spares_give (GstHipVmafPair * pair)
+{
+  GstHipVmafSpares *spares = pair->spares;
+
+  hv_lock (&spares->lock);
+  pair->next = spares->first;
+  spares->first = pair;
+  hv_unlock (&spares->lock);
+  spares_unref (spares);
+}
+
+/* The scorer */
+
 GstHipVmafScorer *
 gst_hip_vmaf_scorer_ref (GstHipVmafScorer * scorer)
 {
@@ -88,6 +158,7 @@ gst_hip_vmaf_scorer_unref (GstHipVmafScorer * scorer)
   gst_hip_vmaf_monitor_free (scorer->monitor);
   hv_aggregates_free (scorer->aggregates);
   gst_hip_vmaf_revival_free (scorer->revival);
+  spares_unref (scorer->spares);
   hv_lock_clear (&scorer->lock);
   g_free (scorer);
 }
@@ -138,6 +209,7 @@ gst_hip_vmaf_scorer_new (GstElement * element,
   g_ptr_array_ref (config->features);
   hv_models_ref (config->models);
   hv_lock_init (&scorer->lock);
+  scorer->spares = spares_new ();
   scorer->pool = hv_pool_new ();
   scorer->monitor = gst_hip_vmaf_monitor_new (element, &scorer->config.monitor);
   scorer->aggregates = hv_aggregates_new ();
@@ -167,7 +239,7 @@ gst_hip_vmaf_pair_free (GstHipVmafPair * pair)
 {
   unmap (pair);
   g_free (pair->timecode);
-  g_free (pair);
+  spares_give (pair);
 }
 
 static gchar *
@@ -179,11 +251,12 @@ timecode_of (GstBuffer * buffer)
 }
 
 GstHipVmafPair *
-gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
-    const GstHipVmafFrame * distorted, gint index)
+gst_hip_vmaf_pair_new (GstHipVmafScorer * scorer,
+    const GstHipVmafFrame * reference, const GstHipVmafFrame * distorted,
+    gint index)
 {
   const GstHipVmafFrame *frames[] = { reference, distorted };
-  GstHipVmafPair *pair = g_new0 (GstHipVmafPair, 1);
+  GstHipVmafPair *pair = spares_take (scorer->spares);
   HvPicture *pictures[] = { &pair->pair.reference, &pair->pair.distorted };
 
   for (guint i = 0; i < GST_HIP_VMAF_N_SIDES; i++) {

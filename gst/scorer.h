@@ -26,7 +26,7 @@ G_BEGIN_DECLS
 typedef struct _GstHipVmafScorer GstHipVmafScorer;
 
 /* A pair of mapped frames on its way through the meter. */
-typedef struct
+typedef struct _GstHipVmafPair
 {
   HvPair pair;
   HvFormat format;
@@ -40,6 +40,8 @@ typedef struct
   gboolean repeated;            /* the same reference frame as in the pair before */
   gint64 utc;
   gchar *timecode;
+  struct _GstHipVmafSpares *spares;     /* where it goes */
+  struct _GstHipVmafPair *next; /* there */
 } GstHipVmafPair;
 
 /* A property of GStreamer's vmaf element that stands for a metric, and the field that its score has
@@ -71,15 +73,17 @@ typedef enum
   GST_HIP_VMAF_SUBMIT_REFUSED   /* these pictures cannot be measured: it stays the caller's */
 } GstHipVmafSubmit;
 
-/* Maps the frames of a matching pair; NULL when one cannot be mapped. The frames stay the
- * caller's. */
-GstHipVmafPair *gst_hip_vmaf_pair_new (const GstHipVmafFrame * reference,
-    const GstHipVmafFrame * distorted, gint index);
-void gst_hip_vmaf_pair_free (GstHipVmafPair * pair);
-
 /* `element` posts the messages; while *frame_message is set (read atomically) one for each pair. */
 GstHipVmafScorer *gst_hip_vmaf_scorer_new (GstElement * element,
     GstHipVmafScorerConfig * config, const gint * frame_message);
+
+/* Maps the frames of a matching pair; NULL when one cannot be mapped. The frames stay the
+ * caller's. The pair's memory is used again for later ones; it may outlive the scorer. */
+GstHipVmafPair *gst_hip_vmaf_pair_new (GstHipVmafScorer * scorer,
+    const GstHipVmafFrame * reference, const GstHipVmafFrame * distorted,
+    gint index);
+void gst_hip_vmaf_pair_free (GstHipVmafPair * pair);
+
 
 /* Scores `pairs`, which wait for room, and what is in flight, as far as that is done within half a
  * second, ends the meter and completes the results file; the statistics stay. Returns within 0.7
