@@ -20,8 +20,9 @@ typedef struct Source {
     GstPad *pad;
     GThread *thread;
     GstCaps *caps;
-    GstBuffer **frame;
-    unsigned frames;
+    char *clip;
+    GPtrArray *buffers; /* of GstBuffer, frames of the clip */
+    unsigned frames;    /* that are pushed */
     const char *name;
     GMutex *lock;
     GCond *changed;
@@ -51,20 +52,18 @@ static void must(gboolean fine, const char *what)
 static void load(Source *source, const GstVideoInfo *info, const char *path)
 {
     GError *error = NULL;
-    gsize size;
-    char *clip;
+    gsize size, bytes = GST_VIDEO_INFO_SIZE(info);
 
-    must(g_file_get_contents(path, &clip, &size, &error), error ? error->message : path);
-    source->frames = (unsigned)(size / GST_VIDEO_INFO_SIZE(info));
+    must(g_file_get_contents(path, &source->clip, &size, &error), error ? error->message : path);
+    source->frames = (unsigned)(size / bytes);
     must(source->frames > WARM_UP, "too few frames");
-    source->frame = g_new(GstBuffer *, source->frames);
+    source->buffers = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
     for (unsigned n = 0; n < source->frames; n++) {
-        GstBuffer *frame = gst_buffer_new_wrapped_full(
-            GST_MEMORY_FLAG_READONLY, clip + n * GST_VIDEO_INFO_SIZE(info),
-            GST_VIDEO_INFO_SIZE(info), 0, GST_VIDEO_INFO_SIZE(info), NULL, NULL);
-        GST_BUFFER_PTS(frame) = gst_util_uint64_scale(n, GST_SECOND, RATE);
-        GST_BUFFER_DURATION(frame) = GST_SECOND / RATE;
-        source->frame[n] = frame;
+        GstBuffer *buffer = gst_buffer_new_wrapped_full(
+            GST_MEMORY_FLAG_READONLY, source->clip + n * bytes, bytes, 0, bytes, NULL, NULL);
+        GST_BUFFER_PTS(buffer) = gst_util_uint64_scale(n, GST_SECOND, RATE);
+        GST_BUFFER_DURATION(buffer) = GST_SECOND / RATE;
+        g_ptr_array_add(source->buffers, buffer);
     }
 }
 
@@ -96,7 +95,8 @@ static gpointer feed(gpointer data)
     for (unsigned n = 0; n < source->frames; n++) {
         if (n == WARM_UP)
             wait_for(source->lock, source->changed, source->warm);
-        must(gst_pad_push(source->pad, gst_buffer_ref(source->frame[n])) == GST_FLOW_OK,
+        must(gst_pad_push(source->pad, gst_buffer_ref(g_ptr_array_index(source->buffers, n))) ==
+                 GST_FLOW_OK,
              "the element takes no more");
     }
     gst_pad_push_event(source->pad, gst_event_new_eos());
@@ -208,6 +208,10 @@ static void bench_close(Bench *bench)
         gst_object_unref(bench->source[i].pad);
     }
     gst_object_unref(bench->element);
+    for (unsigned i = 0; i < 2; i++) {
+        g_ptr_array_unref(bench->source[i].buffers);
+        g_free(bench->source[i].clip);
+    }
     gst_object_unref(bench->sink);
 }
 
