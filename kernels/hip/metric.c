@@ -61,7 +61,7 @@ HvMetric *hv_hip_metric_make(HvMetric *metric, const HvMetricSetup *setup, GErro
     gpu->slots = hv_staging_slots(gpu->staging);
     gpu->result = hv_arena_host(gpu->arena, gpu->slots * sizeof *gpu->result);
     gpu->variants = MAX(gpu->variants, 1);
-    gpu->repeat = hv_arena_host(gpu->arena, gpu->slots * gpu->variants * sizeof *gpu->repeat);
+    gpu->repeat = g_new0(HvHipRepeat, gpu->slots * gpu->variants);
     gpu->has_graphs = TRUE;
     if (make(metric, error))
         return metric;
@@ -72,9 +72,12 @@ HvMetric *hv_hip_metric_make(HvMetric *metric, const HvMetricSetup *setup, GErro
 void hv_hip_metric_destroy(HvMetric *metric)
 {
     HvHipMetric *gpu = gpu_of(metric);
+    /* first, as runtimes wait for all work before they free memory, also for work that could not be
+     * waited for */
+    hv_arena_free(gpu->arena);
     for (unsigned i = 0; i < gpu->slots * gpu->variants; i++)
         hv_hip_graph_free(gpu->hip, gpu->repeat[i].graph);
-    hv_arena_free(gpu->arena);
+    g_free(gpu->repeat);
     g_free(metric);
 }
 

@@ -382,7 +382,7 @@ GST_START_TEST (test_comes_back)
   n = feed_until (rig, n, "hip");
   rig_expect_text (rig, INFO_MESSAGE, words);
   expect_status (rig, "in use");
-  emu_fail ("hipMemcpyDtoHAsync:5");
+  emu_fail ("hipGraphLaunch:5");
   n = feed_until (rig, n, "cpu");
   n = feed_until (rig, n, "hip");
   for (guint end = n + 5; n < end; n++)
