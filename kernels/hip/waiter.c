@@ -32,10 +32,11 @@ static void let_go(HvWaiter *waiter)
     g_free(waiter);
 }
 
+/* Waits also where the device cannot be set: what it works on may be freed after this. */
 static int call(const HvWaiter *waiter, int (*wait)(void *), void *object)
 {
-    int status = waiter->runtime.set_device(waiter->device);
-    return status ? status : wait(object);
+    int set = waiter->runtime.set_device(waiter->device), waited = wait(object);
+    return waited ? waited : set;
 }
 
 static void *waiter_main(void *data)
