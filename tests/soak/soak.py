@@ -31,6 +31,13 @@ GOOD = 40               # a score that only frames of one moment have
 PAGE = 4096
 
 
+class MallInfo(ctypes.Structure):
+    """As mallinfo2(3) has it."""
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks",
+        "keepcost")]
+
+
 class Pictures:
     """A texture that wanders at random, now and then is still, and jumps: of each format, as it is and
     distorted."""
@@ -284,12 +291,15 @@ class Soak:
         return moved
 
     def measure_memory(self):
-        """What is in use, but for the alignment's copies, of which there are as many as there were ever
-        needed, and for what the C library keeps for the same reason."""
-        ctypes.CDLL(None).malloc_trim(0)
+        """What is allocated but for the alignment's copies, which are kept; and what is resident, of
+        which the C library keeps what the worst moment so far needed."""
+        libc = ctypes.CDLL(None)
+        libc.mallinfo2.restype = MallInfo
+        info = libc.mallinfo2()
+        used = info.uordblks + info.hblkhd - self.stats().get("history-bytes", 0)
         with open("/proc/self/statm", encoding="ascii") as file:
-            used = int(file.read().split()[1]) * PAGE
-        self.memory.append((used - self.stats().get("history-bytes", 0)) / 2 ** 20)
+            resident = int(file.read().split()[1]) * PAGE
+        self.memory.append((used / 2 ** 20, resident / 2 ** 20))
 
     def run(self, seconds):
         self.pipeline.set_state(Gst.State.PLAYING)
@@ -305,7 +315,8 @@ class Soak:
             looks += 1
             if looks % 20 == 0:
                 self.measure_memory()
-                print(f"{time.monotonic() - self.begin:6.0f} s, {self.memory[-1]:.1f} MiB, "
+                print(f"{time.monotonic() - self.begin:6.0f} s, {self.memory[-1][0]:.1f} MiB of "
+                      f"{self.memory[-1][1]:.1f}, "
                       f"{self.stats()}", flush=True)
         self.over = True
         for side in self.sides:
@@ -348,10 +359,13 @@ class Soak:
         """Pairs that wait come and go; what there is without them stays."""
         quarter = max(len(self.memory) // 4, 1)
         early, late = self.memory[quarter:2 * quarter + 1], self.memory[-quarter:]
-        if min(late) > min(early) + 2:
-            self.problems.append("memory grew")
-        print(f"memory: {min(early):.1f} to {max(early):.1f} MiB in the second quarter, "
-              f"{min(late):.1f} to {max(late):.1f} in the last")
+        if min(late)[0] > min(early)[0] + 2:
+            self.problems.append("what is allocated grew")
+        most = [max(resident for _, resident in part) for part in (early, late)]
+        if most[1] > 1.25 * most[0] + 4:
+            self.problems.append("what is resident grew")
+        print(f"allocated, at least: {min(early)[0]:.1f} MiB in the second quarter, {min(late)[0]:.1f} in "
+              f"the last; resident, at most: {most[0]:.1f} and {most[1]:.1f}")
 
 
 def main():
