@@ -337,29 +337,28 @@ static uint32_t filter_row_halves(const HvMotionScratch *scratch, int width)
     return total;
 }
 
-/* One half of the lanes of whole samples. */
-static inline HvVec whole_value(HvVec left, HvVec middle, HvVec right)
+/* Magnitudes of 2 * HV_LANES columns of whole samples. Pairs of neighbours as they lie in memory,
+ * of columns j - 2, j and j + 2 and on, hold what an even column needs as well as what the odd one
+ * after it does. */
+static inline HvVec whole_values(const int16_t *y, HvVec round)
 {
-    HvVec sum = hv_set_s32(1 << (HV_MOTION_ROW_BITS - 1));
-    sum = hv_add_products(sum, left, pair(HV_MOTION_OUTER, HV_MOTION_INNER));
-    sum = hv_add_products(sum, middle, pair(HV_MOTION_CENTRE, HV_MOTION_INNER));
-    sum = hv_add_products(sum, right, pair(HV_MOTION_OUTER, 0));
-    return hv_abs_s32(hv_shift_right_s32(sum, HV_MOTION_ROW_BITS));
+    HvVec left = hv_load(y - 2), middle = hv_load(y), right = hv_load(y + 2);
+    HvVec even = hv_add_products(round, left, pair(HV_MOTION_OUTER, HV_MOTION_INNER));
+    HvVec odd = hv_add_products(round, left, pair(0, HV_MOTION_OUTER));
+    even = hv_add_products(even, middle, pair(HV_MOTION_CENTRE, HV_MOTION_INNER));
+    odd = hv_add_products(odd, middle, pair(HV_MOTION_INNER, HV_MOTION_CENTRE));
+    even = hv_add_products(even, right, pair(HV_MOTION_OUTER, 0));
+    odd = hv_add_products(odd, right, pair(HV_MOTION_INNER, HV_MOTION_OUTER));
+    return hv_abs_s16(hv_join_halves(hv_shift_right_u32(even, HV_MOTION_ROW_BITS), odd));
 }
 
 static uint32_t filter_row_whole(int16_t *y, int width)
 {
-    HvVec sum = hv_zero();
+    HvVec sum = hv_zero(), round = hv_set_s32(1 << (HV_MOTION_ROW_BITS - 1)), one = hv_set_s16(1);
     int j = 0;
     mirror_row(y, width);
-    for (; j + 2 * HV_LANES <= width; j += 2 * HV_LANES) {
-        HvVec a = hv_load(y + j - 2), b = hv_load(y + j - 1), c = hv_load(y + j);
-        HvVec d = hv_load(y + j + 1), e = hv_load(y + j + 2);
-        sum = hv_add_s32(sum, whole_value(hv_unpack_low_s16(a, b), hv_unpack_low_s16(c, d),
-                                          hv_unpack_low_s16(e, e)));
-        sum = hv_add_s32(sum, whole_value(hv_unpack_high_s16(a, b), hv_unpack_high_s16(c, d),
-                                          hv_unpack_high_s16(e, e)));
-    }
+    for (; j + 2 * HV_LANES <= width; j += 2 * HV_LANES)
+        sum = hv_add_products(sum, whole_values(y + j, round), one);
     uint32_t total = sum_lanes(sum);
     for (; j < width; j++)
         total += magnitude(
