@@ -5,9 +5,10 @@
 #include "kernels/adm/adm_hot.h"
 #include "kernels/cpu/vec.h"
 
-/* Four rows of samples: of the plane at scale 0, of the low band above at the others. */
+/* Four rows of samples: of the plane at scale 0, of the low band above at the others; and the two
+ * that the next row of the transform reads first. */
 typedef struct Rows {
-    const void *row[4];
+    const void *row[4], *ahead[2];
 } Rows;
 
 static Rows find_rows(const void *data, ptrdiff_t stride, int row, int height)
@@ -15,6 +16,8 @@ static Rows find_rows(const void *data, ptrdiff_t stride, int row, int height)
     Rows rows;
     for (int k = 0; k < 4; k++)
         rows.row[k] = (const char *)data + hv_adm_mirror(2 * row - 1 + k, height) * stride;
+    for (int k = 0; k < 2; k++)
+        rows.ahead[k] = (const char *)data + MIN(2 * row + 3 + k, height - 1) * stride;
     return rows;
 }
 
@@ -89,6 +92,8 @@ static inline void vertical0_at(const Rows *rows, int j, int bytes, int shift, i
                                 const Taps *taps, int16_t *low, int16_t *high)
 {
     HvVec round = hv_set_s32(1 << (depth - 1));
+    for (int k = 0; k < 2; k++)
+        hv_prefetch((const char *)rows->ahead[k] + j * bytes);
     HvVec s0 = load_centred(rows->row[0], j, bytes, shift, depth);
     HvVec s1 = load_centred(rows->row[1], j, bytes, shift, depth);
     HvVec s2 = load_centred(rows->row[2], j, bytes, shift, depth);

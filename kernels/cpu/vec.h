@@ -12,6 +12,13 @@
 
 #include <stdint.h>
 
+/* Asks for a line of memory that will be read about a row later, into the second cache. A new
+ * picture's rows come from memory, and at each row's start the processor has yet to notice. */
+static inline void hv_prefetch(const void *p)
+{
+    __builtin_prefetch(p, 0, 2);
+}
+
 #if defined __AVX512BW__ && defined __AVX512DQ__ && defined __AVX512VL__ && defined __AVX512CD__
 
 #include <immintrin.h>
