@@ -158,9 +158,9 @@ static inline HvVec column_sum(HvVec outer_inner, HvVec centre_one, HvVec taps, 
 }
 
 /* The row that comes in by the last tap: of which it is the difference, and where that and its copy
- * go. */
+ * go; and the row that comes in next. */
 typedef struct Entering {
-    const void *current, *earlier;
+    const void *current, *earlier, *current_ahead, *earlier_ahead;
     int16_t *difference;
     void *copy; /* NULL: another block copies it */
     Unpack unpack;
@@ -168,8 +168,13 @@ typedef struct Entering {
 
 static Entering entering_row(const HvMotionBlock *block, int row)
 {
-    Entering e = {current_row(block, row), (const char *)block->earlier + row * block->stride,
-                  block->scratch->difference[row % HV_MOTION_TAPS], NULL, unpacking(block)};
+    int ahead = MIN(row + 1, (int)block->format->height - 1);
+    Entering e = {.current = current_row(block, row),
+                  .earlier = (const char *)block->earlier + row * block->stride,
+                  .current_ahead = current_row(block, ahead),
+                  .earlier_ahead = (const char *)block->earlier + ahead * block->stride,
+                  .difference = block->scratch->difference[row % HV_MOTION_TAPS],
+                  .unpack = unpacking(block)};
     if (row < block->last)
         e.copy = (char *)block->copy + row * block->stride;
     return e;
@@ -187,6 +192,9 @@ static void enter_row(const HvMotionBlock *block, int row)
 static inline HvVec enter(const Entering *e, int j, gboolean bytes)
 {
     HvVec now, before;
+    int at = bytes ? j : 2 * j;
+    hv_prefetch((const char *)e->current_ahead + at);
+    hv_prefetch((const char *)e->earlier_ahead + at);
     if (bytes) {
         now = hv_load_u8_s16((const uint8_t *)e->current + j);
         before = hv_load_u8_s16((const uint8_t *)e->earlier + j);
@@ -251,12 +259,13 @@ static inline gboolean enter_columns_whole(const HvMotionBlock *block, int row, 
     int bits = (int)block->format->depth, width = (int)block->format->width;
     Entering e = entering_row(block, row + HV_MOTION_RADIUS);
     const int16_t *d[HV_MOTION_TAPS];
+    int16_t *half = block->scratch->half;
     HvVec most = hv_zero();
     find_rows(block, row, (const void **)d);
     for (int j = 0; j < width; j += 2 * HV_LANES) {
         int at = MIN(j, width - 2 * HV_LANES);
         HvVec last = enter(&e, at, bytes);
-        most = store_whole(block->scratch->half + at, filter_columns_at(d, last, at, bits), most);
+        most = store_whole(half + at, filter_columns_at(d, last, at, bits), most);
     }
     return !hv_any_above_u16(most, G_MAXINT16 - 1);
 }
