@@ -54,6 +54,7 @@ typedef struct Cuda {
     int (*event_create)(void **out, unsigned flags);
     int (*event_destroy)(void *event);
     int (*event_record)(void *event, void *stream);
+    int (*event_query)(void *event);
     int (*event_synchronize)(void *event);
     int (*upload)(uint64_t to, const void *from, size_t bytes, void *stream);
     int (*upload_2d)(const Copy2D *copy, void *stream);
@@ -107,6 +108,7 @@ static const struct {
     {{offsetof(Cuda, event_create), "cuEventCreate"}, offsetof(HvRuntime, event_create)},
     {{offsetof(Cuda, event_destroy), "cuEventDestroy_v2"}, offsetof(HvRuntime, event_destroy)},
     {{offsetof(Cuda, event_record), "cuEventRecord"}, offsetof(HvRuntime, event_record)},
+    {{offsetof(Cuda, event_query), "cuEventQuery"}, offsetof(HvRuntime, event_query)},
     {{offsetof(Cuda, event_synchronize), "cuEventSynchronize"},
      offsetof(HvRuntime, event_synchronize)},
     {{offsetof(Cuda, upload), "cuMemcpyHtoDAsync_v2"}, offsetof(HvRuntime, upload)},
@@ -257,6 +259,7 @@ gboolean hv_runtime_load_cuda(HvRuntime *runtime, void *library, char **why)
         .event_create = cuda.event_create,
         .event_destroy = cuda.event_destroy,
         .event_record = cuda.event_record,
+        .event_query = cuda.event_query,
         .event_synchronize = cuda.event_synchronize,
         .upload = upload,
         .upload_2d = upload_2d,

@@ -216,6 +216,12 @@ gboolean hv_hip_event_record(HvHip *hip, HvHipEvent *event, HvHipStream *stream,
 
 gboolean hv_hip_event_wait(HvHip *hip, HvHipEvent *event, GError **error)
 {
+    if (!hv_hip_enter(hip, error))
+        return FALSE;
+    /* Most often it is over, and no thread need be woken to see that. */
+    int status = hip->waiter ? hip->runtime.event_query(event) : HV_STATUS_NOT_READY;
+    if (status != HV_STATUS_NOT_READY)
+        return hv_hip_check(hip, status, HV_CALL(event_query), NULL, error);
     return wait_and_check(hip, hip->runtime.event_synchronize, event, HV_CALL(event_synchronize),
                           error);
 }

@@ -25,6 +25,7 @@ static const HvSymbol hip_symbols[] = {
     {MEMBER(event_create), "hipEventCreateWithFlags"},
     {MEMBER(event_destroy), "hipEventDestroy"},
     {MEMBER(event_record), "hipEventRecord"},
+    {MEMBER(event_query), "hipEventQuery"},
     {MEMBER(event_synchronize), "hipEventSynchronize"},
     {MEMBER(upload), "hipMemcpyHtoDAsync"},
     {MEMBER(upload_2d), "hipMemcpy2DAsync"},

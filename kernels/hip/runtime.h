@@ -10,8 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What has the same number in both: no GPU at all, and no driver to ask; code for another one. */
-enum { HV_STATUS_NO_DEVICE = 100, HV_STATUS_BAD_DEVICE = 101, HV_STATUS_NO_BINARY = 209 };
+/* What has the same number in both: no GPU at all, and no driver to ask; code for another one; work
+ * that still runs. */
+enum {
+    HV_STATUS_NO_DEVICE = 100,
+    HV_STATUS_BAD_DEVICE = 101,
+    HV_STATUS_NO_BINARY = 209,
+    HV_STATUS_NOT_READY = 600
+};
 
 typedef struct HvRuntime {
     const char *platform; /* "amd" or "nvidia" */
@@ -39,6 +45,7 @@ typedef struct HvRuntime {
     int (*event_create)(void **out, unsigned flags);
     int (*event_destroy)(void *event);
     int (*event_record)(void *event, void *stream);
+    int (*event_query)(void *event); /* HV_STATUS_NOT_READY while it is to come */
     int (*event_synchronize)(void *event);
 
     int (*upload)(void *to, void *from, size_t bytes, void *stream);

@@ -191,6 +191,13 @@ API int hipEventRecord(void *event, void *stream)
     return device_call("hipEventRecord");
 }
 
+API int hipEventQuery(void *event);
+API int hipEventQuery(void *event)
+{
+    find('e', event, 1);
+    return device_call("hipEventQuery");
+}
+
 API int hipEventSynchronize(void *event);
 API int hipEventSynchronize(void *event)
 {
