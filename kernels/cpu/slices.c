@@ -2,15 +2,15 @@
  *
  * Threads that share the rows of one picture. Jobs are claimed with an atomic counter; a worker
  * enters and leaves a run under the lock, so a run need not wait for workers that woke too late to
- * find a job. Before it sleeps, a thread looks for a few microseconds whether what it waits for
- * comes: a frame is some runs in quick succession, and to be woken takes as long. */
+ * find a job. Before it sleeps, a thread looks for a moment whether what it waits for comes: frames
+ * come in quick succession, and to be woken takes as long, on a virtual machine above all. */
 #include "slices.h"
 
 #include <stdatomic.h>
 
 #include "kernels/common/lock.h"
 
-enum { SPIN_US = 20 };
+enum { SPIN_US = 150 };
 
 typedef struct Worker {
     HvSlices *slices;
