@@ -237,20 +237,13 @@ static void decouple0_lanes(const HvAdmBlock *block, const Out *out)
     }
 }
 
-/* The quotient of the product and 2^(15 + shift), rounded; all in the low halves of 64-bit lanes.
- */
-static inline HvVec shift_product(HvVec a, HvVec b, HvVec shift)
-{
-    HvVec round = hv_shift_left_lanes_u64(hv_set_s64(1 << 14), shift);
-    HvVec product = hv_add_s64(hv_mul_even_u32(a, b), round);
-    return hv_shift_right_lanes_u64(product, hv_add_s64(shift, hv_set_s64(15)));
-}
-
 static inline HvVec odd(HvVec v)
 {
     return hv_shift_right_u64(v, 32);
 }
 
+/* The product of reciprocal and target, shifted, is rounded by its last bit, for which 32 bits have
+ * room: twice the gain is below 2^18. */
 static inline HvVec gain123(HvVec o, HvVec t)
 {
     HvVec magnitude = hv_abs_s32(o), one = hv_set_s32(1);
@@ -259,9 +252,11 @@ static inline HvVec gain123(HvVec o, HvVec t)
     HvVec round = hv_shift_right_u32(hv_shift_left_lanes_u32(one, shift), 1);
     HvVec q =
         hv_adm_reciprocal_lanes(hv_shift_right_lanes_u32(hv_add_s32(magnitude, round), shift));
-    HvVec target = cut_target(t, magnitude);
-    HvVec even = shift_product(q, target, hv_and(shift, hv_set_s64(0xff)));
-    return limit_gain(hv_join_low32(even, shift_product(odd(q), odd(target), odd(shift))), o, t);
+    HvVec target = cut_target(t, magnitude), n = hv_add_s32(shift, hv_set_s32(14));
+    HvVec even = hv_shift_right_lanes_u64(hv_mul_even_u32(q, target), hv_and(n, hv_set_s64(0xff)));
+    HvVec twice =
+        hv_join_low32(even, hv_shift_right_lanes_u64(hv_mul_even_u32(odd(q), odd(target)), odd(n)));
+    return limit_gain(hv_shift_right_u32(hv_add_s32(twice, one), 1), o, t);
 }
 
 /* (a * b + round) >> n, the low 32 bits, of signed lanes. */
@@ -273,20 +268,37 @@ static inline HvVec mul_shift(HvVec a, HvVec b, int64_t round, int n)
     return hv_join_low32(hv_shift_right_u64_by(x, n), hv_shift_right_u64_by(y, n));
 }
 
-static inline Split decouple123(HvVec o, HvVec t, HvMask aligned, double limit)
+/* How far a coefficient may be enhanced. A whole limit is multiplied in 32 bits, with magnitudes
+ * cut to what they hold: the product is then 2^31 - 100 at least, and no distorted coefficient is
+ * larger (by the filters' gains, 2.11 * 10^9 at the most, at scale 1). */
+typedef struct Limit {
+    double exact;
+    gboolean whole;
+    HvVec factor, most, least;
+} Limit;
+
+static Limit find_limit(double limit)
+{
+    int factor = (int)limit, most = G_MAXINT32 / factor;
+    return (Limit){limit, factor == limit, hv_set_s32(factor), hv_set_s32(most), hv_set_s32(-most)};
+}
+
+static inline HvVec enhance(HvVec restored, HvVec o, HvVec t, const Limit *limit)
+{
+    HvMask positive = hv_less_s32(hv_zero(), o);
+    if (G_UNLIKELY(!limit->whole))
+        return hv_scale_toward(restored, limit->exact, t, positive);
+    restored = hv_min_s32(hv_max_s32(restored, limit->least), limit->most);
+    restored = hv_mul_s32(restored, limit->factor);
+    return hv_select(positive, hv_max_s32(restored, t), hv_min_s32(restored, t));
+}
+
+static inline Split decouple123(HvVec o, HvVec t, HvMask aligned, const Limit *limit)
 {
     HvVec gain = gain123(o, t);
     HvVec restored = mul_shift(gain, o, 16384, 15);
     HvMask enhances = hv_mask_and(aligned, hv_less_s32(hv_zero(), gain));
-    if (hv_mask_bits(enhances)) {
-        HvMask positive = hv_less_s32(hv_zero(), o);
-        HvVec enhanced;
-        if (limit == 1.0)
-            enhanced = hv_select(positive, hv_max_s32(restored, t), hv_min_s32(restored, t));
-        else
-            enhanced = hv_scale_toward(restored, limit, t, positive);
-        restored = hv_select(enhances, restored, enhanced);
-    }
+    restored = hv_select(enhances, restored, enhance(restored, o, t, limit));
     Split split = {restored, hv_sub_s32(t, restored)};
     return split;
 }
@@ -299,13 +311,12 @@ static inline HvVec share_lanes(HvVec x, int factor)
                           hv_sub_s64(hv_mul_even_u32(odd(x), f), round));
 }
 
-/* Magnitudes after contrast sensitivity, and their contributions to masking, added up. */
+/* Magnitudes after contrast sensitivity, and their shares of 1/30 and 1/15, added up. */
 static inline HvVec weigh123(HvVec value, uint32_t factor, Weight *sum)
 {
     HvVec x = hv_abs_s32(mul_shift(value, hv_set_s32(factor), 1 << 27, 28));
-    HvVec share = share_lanes(x, 143165577);
-    sum->share = hv_add_s32(sum->share, share);
-    sum->own = hv_add_s32(sum->own, hv_sub_s32(share_lanes(x, 286331153), share));
+    sum->share = hv_add_s32(sum->share, share_lanes(x, 143165577));
+    sum->own = hv_add_s32(sum->own, share_lanes(x, 286331153));
     return x;
 }
 
@@ -324,7 +335,7 @@ static void decouple123_lanes(const HvAdmBlock *block, const Out *out)
 {
     const HvAdmScale *s = hv_adm_block_scale(block);
     int32_t *const(*band)[HV_ADM_ANGLES] = (int32_t *const(*)[HV_ADM_ANGLES])block->scratch->band;
-    double limit = block->plan->params.enhn_gain_limit;
+    Limit limit = find_limit(block->plan->params.enhn_gain_limit);
     for (int j = 0; j < block->columns; j += HV_LANES) {
         HvVec o[HV_ADM_ANGLES], t[HV_ADM_ANGLES];
         for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
@@ -334,15 +345,15 @@ static void decouple123_lanes(const HvAdmBlock *block, const Out *out)
         HvMask aligned = aligned123(o[0], o[1], t[0], t[1]);
         Weight restored = {hv_zero(), hv_zero()}, additive = restored;
         for (int angle = 0; angle < HV_ADM_ANGLES; angle++) {
-            Split split = decouple123(o[angle], t[angle], aligned, limit);
+            Split split = decouple123(o[angle], t[angle], aligned, &limit);
             uint32_t factor = s->i_factor[angle];
             hv_store(out->split[0][angle] + j, weigh123(split.restored, factor, &restored));
             hv_store(out->split[1][angle] + j, weigh123(split.additive, factor, &additive));
         }
         hv_store(out->share[0] + j, restored.share);
-        hv_store(out->own[0] + j, restored.own);
+        hv_store(out->own[0] + j, hv_sub_s32(restored.own, restored.share));
         hv_store(out->share[1] + j, additive.share);
-        hv_store(out->own[1] + j, additive.own);
+        hv_store(out->own[1] + j, hv_sub_s32(additive.own, additive.share));
     }
 }
 

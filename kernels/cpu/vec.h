@@ -314,13 +314,13 @@ static inline HvVec hv_mul_even_s32(HvVec a, HvVec b)
 /* The low halves of the 64-bit lanes of `even`, the low halves of `odd` above them. */
 static inline HvVec hv_join_low32(HvVec even, HvVec odd)
 {
-    return _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64(odd, 32));
+    return _mm512_mask_shuffle_epi32(even, 0xaaaa, odd, _MM_PERM_CCAA);
 }
 
 /* The same of the high halves. */
 static inline HvVec hv_join_high32(HvVec even, HvVec odd)
 {
-    return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
+    return _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
 }
 
 /* The low 16 bits of each 32-bit lane from `low`, the high ones from `high`. */
