@@ -80,11 +80,17 @@ static inline HvVec limit_gain(HvVec gain, HvVec o, HvVec t)
     return hv_select(opposed, hv_min_u32(gain, hv_set_s32(32768)), hv_zero());
 }
 
+/* Before its sign counts. */
+static inline HvVec quotient0(HvVec magnitude, HvVec target)
+{
+    HvVec product = hv_mul_s32(hv_adm_reciprocal_lanes(magnitude), target);
+    return hv_shift_right_u32(hv_add_s32(product, hv_set_s32(16384)), 15);
+}
+
 static inline HvVec gain0(HvVec o, HvVec t)
 {
     HvVec magnitude = hv_abs_s32(o);
-    HvVec product = hv_mul_s32(hv_adm_reciprocal_lanes(magnitude), cut_target(t, magnitude));
-    return limit_gain(hv_shift_right_u32(hv_add_s32(product, hv_set_s32(16384)), 15), o, t);
+    return limit_gain(quotient0(magnitude, cut_target(t, magnitude)), o, t);
 }
 
 static inline Split decouple0(HvVec o, HvVec t, HvMask aligned, HvVec limit)
@@ -97,6 +103,44 @@ static inline Split decouple0(HvVec o, HvVec t, HvMask aligned, HvVec limit)
     HvMask enhances = hv_mask_and(aligned, hv_less_s32(hv_zero(), gain));
     restored = hv_select(enhances, restored, enhanced);
     Split split = {restored, hv_sub_s32(t, restored)};
+    return split;
+}
+
+static inline HvVec low_halves(HvVec v)
+{
+    return hv_shift_right_s32(hv_shift_left_s32(v, 16), 16);
+}
+
+static inline HvVec join_pair(HvVec low, HvVec high)
+{
+    return hv_join_halves(low, hv_shift_left_s32(high, 16));
+}
+
+/* Of two coefficients in the halves of each word: the gain, negative, so that 1 in Q15 fits. */
+static inline HvVec less_gain0_pair(HvVec o, HvVec t)
+{
+    HvVec magnitude = hv_abs_s16(o), low = hv_set_s32(0xffff), one = hv_set_s32(32768);
+    HvVec target = hv_min_u16(hv_abs_s16(t), hv_add_s16(magnitude, magnitude));
+    HvVec h = quotient0(hv_and(magnitude, low), hv_and(target, low));
+    HvVec v = quotient0(hv_shift_right_u32(magnitude, 16), hv_shift_right_u32(target, 16));
+    HvVec gain = join_pair(hv_min_u32(h, one), hv_min_u32(v, one));
+    HvVec opposed = hv_shift_right_s16(hv_xor(o, t), 15);
+    return hv_select_bits(opposed, hv_sub_s16(hv_zero(), gain), hv_zero());
+}
+
+/* The same of both; a whole limit times what `most` = 32767 / limit allows is 32668 at least, which
+ * no coefficient reaches. */
+static inline Split decouple0_pair(HvVec o, HvVec t, HvMask aligned, HvVec limit, HvVec most)
+{
+    HvVec less = less_gain0_pair(o, t), zero = hv_zero();
+    HvVec restored = hv_mul_round_s16(less, hv_sub_s16(zero, o));
+    HvVec cut = hv_max_s16(hv_min_s16(restored, most), hv_sub_s16(zero, most));
+    HvVec enhanced = hv_mul_low_s16(cut, limit);
+    enhanced =
+        hv_select_bits(hv_shift_right_s16(o, 15), hv_min_s16(enhanced, t), hv_max_s16(enhanced, t));
+    HvVec enhances = hv_and(hv_mask_lanes(aligned), hv_shift_right_s16(less, 15));
+    restored = hv_select_bits(enhances, restored, enhanced);
+    Split split = {restored, hv_sub_s16(t, restored)};
     return split;
 }
 
@@ -197,43 +241,32 @@ static inline void weigh0_lanes(const Out *out, int j, HvVec restored, HvVec add
     hv_store(out->own[1] + j, hv_sub_s32(add_pair(a.own, hv_shift_right_u32(d.own, 16)), share_a));
 }
 
-static inline HvVec low_halves(HvVec v)
-{
-    return hv_shift_right_s32(hv_shift_left_s32(v, 16), 16);
-}
-
-static inline HvVec join_pair(HvVec low, HvVec high)
-{
-    return hv_join_halves(low, hv_shift_left_s32(high, 16));
-}
-
 static void decouple0_lanes(const HvAdmBlock *block, const Out *out)
 {
     const HvAdmScale *s = hv_adm_block_scale(block);
     const HvAdmScratch *scratch = block->scratch;
-    HvVec limit = hv_set_s32((int)block->plan->params.enhn_gain_limit);
+    int whole = (int)block->plan->params.enhn_gain_limit;
+    HvVec limit = hv_set_s32(whole), limit16 = hv_set_s16(whole);
+    HvVec most = hv_set_s16(G_MAXINT16 / whole);
     Factor0 f = split_factor(s->i_factor[HV_ADM_HORIZONTAL]);
     HvVec fd = hv_set_s16(s->i_factor[HV_ADM_DIAGONAL]);
     HvVec fd_negative = hv_set_s16(s->i_factor[HV_ADM_DIAGONAL] & 0x8000 ? -1 : 0);
     for (int j = 0; j < block->columns; j += HV_LANES) {
         HvVec o = hv_load(scratch->band[0][0] + j), t = hv_load(scratch->band[1][0] + j);
         HvVec d = hv_load(scratch->band[0][HV_ADM_DIAGONAL] + j);
-        HvVec oh = low_halves(o), ov = hv_shift_right_s32(o, 16);
-        HvVec th = low_halves(t), tv = hv_shift_right_s32(t, 16);
         unsigned unsure;
         HvMask aligned =
             estimate_aligned(hv_to_f32(hv_mul_add_pairs(o, t)), hv_to_f32(hv_mul_add_pairs(o, o)),
                              hv_to_f32(hv_mul_add_pairs(t, t)), &unsure);
-        aligned = aligned_lanes(aligned, unsure, oh, ov, th, tv);
-        Split h = decouple0(oh, th, aligned, limit), v = decouple0(ov, tv, aligned, limit);
+        aligned = aligned_lanes(aligned, unsure, low_halves(o), hv_shift_right_s32(o, 16),
+                                low_halves(t), hv_shift_right_s32(t, 16));
+        Split hv = decouple0_pair(o, t, aligned, limit16, most);
         Split dd = decouple0(low_halves(d), hv_shift_right_s32(d, 16), aligned, limit);
-        HvVec restored = join_pair(h.restored, v.restored);
-        HvVec additive = join_pair(h.additive, v.additive);
         HvVec diagonal = join_pair(dd.restored, dd.additive);
-        hv_store(out->split[0][0] + j, restored);
-        hv_store(out->split[1][0] + j, additive);
+        hv_store(out->split[0][0] + j, hv.restored);
+        hv_store(out->split[1][0] + j, hv.additive);
         hv_store(out->split[0][HV_ADM_DIAGONAL] + j, diagonal);
-        weigh0_lanes(out, j, restored, additive, diagonal, &f, fd, fd_negative);
+        weigh0_lanes(out, j, hv.restored, hv.additive, diagonal, &f, fd, fd_negative);
     }
 }
 

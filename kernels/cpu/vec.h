@@ -115,6 +115,21 @@ static inline HvVec hv_max_u16(HvVec a, HvVec b)
     return _mm512_max_epu16(a, b);
 }
 
+static inline HvVec hv_min_u16(HvVec a, HvVec b)
+{
+    return _mm512_min_epu16(a, b);
+}
+
+static inline HvVec hv_max_s16(HvVec a, HvVec b)
+{
+    return _mm512_max_epi16(a, b);
+}
+
+static inline HvVec hv_min_s16(HvVec a, HvVec b)
+{
+    return _mm512_min_epi16(a, b);
+}
+
 /* Whether any 16-bit lane, without a sign, is above x. */
 static inline int hv_any_above_u16(HvVec a, int x)
 {
@@ -291,6 +306,12 @@ static inline HvVec hv_and_or(HvVec a, HvVec b, HvVec c)
     return _mm512_ternarylogic_epi32(a, b, c, 0xea);
 }
 
+/* b in the bytes where all bits of `which` are set, a where none is. */
+static inline HvVec hv_select_bits(HvVec which, HvVec a, HvVec b)
+{
+    return _mm512_ternarylogic_epi32(which, b, a, 0xca);
+}
+
 static inline HvVec hv_add_s64(HvVec a, HvVec b)
 {
     return _mm512_add_epi64(a, b);
@@ -352,6 +373,12 @@ static inline HvMask hv_mask_and(HvMask a, HvMask b)
 static inline unsigned hv_mask_bits(HvMask a)
 {
     return a;
+}
+
+/* All bits of each lane whose own is set. */
+static inline HvVec hv_mask_lanes(HvMask a)
+{
+    return _mm512_movm_epi32(a);
 }
 
 static inline HvMask hv_mask_from_bits(unsigned bits)
@@ -639,6 +666,21 @@ static inline HvVec hv_max_u16(HvVec a, HvVec b)
     return _mm256_max_epu16(a, b);
 }
 
+static inline HvVec hv_min_u16(HvVec a, HvVec b)
+{
+    return _mm256_min_epu16(a, b);
+}
+
+static inline HvVec hv_max_s16(HvVec a, HvVec b)
+{
+    return _mm256_max_epi16(a, b);
+}
+
+static inline HvVec hv_min_s16(HvVec a, HvVec b)
+{
+    return _mm256_min_epi16(a, b);
+}
+
 static inline int hv_any_above_u16(HvVec a, int x)
 {
     HvVec above = _mm256_subs_epu16(a, _mm256_set1_epi16(x));
@@ -809,6 +851,11 @@ static inline HvVec hv_and_or(HvVec a, HvVec b, HvVec c)
     return _mm256_or_si256(_mm256_and_si256(a, b), c);
 }
 
+static inline HvVec hv_select_bits(HvVec which, HvVec a, HvVec b)
+{
+    return _mm256_blendv_epi8(a, b, which);
+}
+
 static inline HvVec hv_add_s64(HvVec a, HvVec b)
 {
     return _mm256_add_epi64(a, b);
@@ -859,6 +906,11 @@ static inline HvMask hv_less_s32(HvVec a, HvVec b)
 static inline HvMask hv_mask_and(HvMask a, HvMask b)
 {
     return _mm256_and_si256(a, b);
+}
+
+static inline HvVec hv_mask_lanes(HvMask a)
+{
+    return a;
 }
 
 static inline unsigned hv_mask_bits(HvMask a)
