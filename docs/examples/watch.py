@@ -9,11 +9,13 @@ paired. For all but the first two, COMMAND runs in a shell with VMAF_ELEMENT, VM
 message's fields in its environment: VMAF_SCORE, VMAF_NAME, VMAF_ALERT_BELOW, VMAF_SILENT,
 VMAF_DURATION, ...
 
-Exit status: 0 at the end of the streams, 1 after an error, so that whoever started it starts it again.
+Exit status: 0 at the end of the streams, on SIGINT and SIGTERM; 1 after an error, so that whoever
+started it starts it again.
 """
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -88,6 +90,7 @@ def watch(pipeline, command):
 
 
 def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that metrics say it is over
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--run", metavar="COMMAND", help="runs for every word of trouble")
     parser.add_argument("pipeline", nargs=argparse.REMAINDER)
