@@ -193,6 +193,14 @@ describe_gpu (GstHipVmafScorer * scorer)
   scorer->stats.platform = g_intern_string (hv_hip_platform (hip));
 }
 
+/* What it holds for us. */
+static void
+describe_slots (GstHipVmafScorer * scorer)
+{
+  scorer->stats.slots = scorer->config.depth;
+  scorer->stats.device_memory = hv_hip_allocated (scorer->config.gpu.hip);
+}
+
 GstHipVmafScorer *
 gst_hip_vmaf_scorer_new (GstElement * element,
     GstHipVmafScorerConfig * config, const gint * frame_message)
@@ -446,8 +454,7 @@ regain_gpu (GstHipVmafScorer * scorer)
   }
   scorer->gpu_lost = scorer->revived = FALSE;
   describe_gpu (scorer);
-  scorer->stats.slots = scorer->config.depth;
-  scorer->stats.device_memory = hv_hip_allocated (scorer->config.gpu.hip);
+  describe_slots (scorer);
   g_free (scorer->config.gpu.status);
   scorer->config.gpu.status = g_strdup ("in use, after it had failed");
   hv_unlock (&scorer->lock);
@@ -640,6 +647,14 @@ needs_chroma (GPtrArray * features)
   return FALSE;
 }
 
+static HvBackend *
+make_backend (GstHipVmafScorer * scorer, const HvFormat * format,
+    GError ** error)
+{
+  return hv_hip_backend_new (scorer->config.gpu.hip, format,
+      scorer->config.depth, needs_chroma (scorer->config.features), error);
+}
+
 static HvMeter *
 try_meter (GstHipVmafScorer * scorer, const HvFormat * format,
     Listener * listener, gboolean on_gpu, GError ** error)
@@ -655,8 +670,7 @@ try_meter (GstHipVmafScorer * scorer, const HvFormat * format,
   HvMeter *meter;
 
   if (on_gpu) {
-    config.backend = hv_hip_backend_new (scorer->config.gpu.hip, format,
-        config.depth, needs_chroma (config.features), error);
+    config.backend = make_backend (scorer, format, error);
     if (config.backend == NULL)
       return NULL;
   }
@@ -692,10 +706,8 @@ choose_meter (GstHipVmafScorer * scorer, const HvFormat * format,
     g_propagate_error (error, why);
   if (meter != NULL && on_gpu) {
     hv_lock (&scorer->lock);
-    if (measures_on_gpu (scorer)) {
-      scorer->stats.slots = scorer->config.depth;
-      scorer->stats.device_memory = hv_hip_allocated (scorer->config.gpu.hip);
-    }
+    if (measures_on_gpu (scorer))
+      describe_slots (scorer);
     hv_unlock (&scorer->lock);
   }
   return meter;
@@ -763,8 +775,7 @@ put_revived_to_use (GstHipVmafScorer * scorer)
 
   if (!is_revived (scorer) || scorer->meter == NULL)
     return;
-  backend = hv_hip_backend_new (scorer->config.gpu.hip, &scorer->format,
-      scorer->config.depth, needs_chroma (scorer->config.features), &error);
+  backend = make_backend (scorer, &scorer->format, &error);
   if (backend != NULL)
     hv_meter_offer (scorer->meter, backend);
   else

@@ -151,12 +151,11 @@ static gboolean wait_for(HvHip *hip, int (*wait)(void *), void *object, int *sta
     return !g_atomic_int_get(&hip->silent);
 }
 
+/* In the device. */
 static gboolean wait_and_check(HvHip *hip, int (*wait)(void *), void *object, size_t call,
                                GError **error)
 {
     int status = 0;
-    if (!hv_hip_enter(hip, error))
-        return FALSE;
     if (!wait_for(hip, wait, object, &status))
         return hv_hip_enter(hip, error); /* which says why not */
     return hv_hip_check(hip, status, call, NULL, error);
@@ -180,8 +179,8 @@ void hv_hip_stream_free(HvHip *hip, HvHipStream *stream)
 
 gboolean hv_hip_stream_wait(HvHip *hip, HvHipStream *stream, GError **error)
 {
-    return wait_and_check(hip, hip->runtime.stream_synchronize, stream, HV_CALL(stream_synchronize),
-                          error);
+    return hv_hip_enter(hip, error) && wait_and_check(hip, hip->runtime.stream_synchronize, stream,
+                                                      HV_CALL(stream_synchronize), error);
 }
 
 gboolean hv_hip_stream_wait_event(HvHip *hip, HvHipStream *stream, HvHipEvent *event,
