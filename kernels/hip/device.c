@@ -36,12 +36,25 @@ gboolean hv_hip_enter_to_free(HvHip *hip)
     return TRUE;
 }
 
+/* Not with each wait, which must not fail because its thread has no device: what the device works
+ * on may be freed after it. */
+static gboolean enter_waiter(HvHip *hip, GError **error)
+{
+    int status = 0;
+    if (!hv_waiter_enter(hip->waiter, hip->timeout_us, &status)) {
+        g_atomic_int_set(&hip->silent, TRUE);
+        return !is_silent(hip, error);
+    }
+    return hv_hip_check(hip, status, HV_CALL(set_device), NULL, error);
+}
+
 gboolean hv_hip_set_timeout(HvHip *hip, gint64 timeout_us, GError **error)
 {
     hip->timeout_us = timeout_us;
-    if (!hip->waiter)
-        hip->waiter = hv_waiter_new(&hip->runtime, hip->device, error);
-    return hip->waiter != NULL;
+    if (hip->waiter)
+        return TRUE;
+    hip->waiter = hv_waiter_new(&hip->runtime, hip->device, error);
+    return hip->waiter && enter_waiter(hip, error);
 }
 
 static gboolean identify(HvHip *hip, GError **error)

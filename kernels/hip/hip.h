@@ -42,7 +42,8 @@ void hv_hip_unref(HvHip *hip);
 /* From here on whoever waits for the device gives up after so many microseconds (more than 0): that
  * call fails, as do all later ones, and what is freed after that is lost, since the device may
  * still be using it. Until this is called, waits have no limit. To be called before the device is
- * used. FALSE and an error (HV_ERROR_MEMORY) where there is no thread to be had. */
+ * used. FALSE and an error where there is no thread to be had (HV_ERROR_MEMORY), or none that the
+ * device can be set for; hip is then good for nothing but hv_hip_unref(). */
 gboolean hv_hip_set_timeout(HvHip *hip, gint64 timeout_us, GError **error);
 
 /* Whether the device does something when asked to: a fill is queued and waited for. */

@@ -32,13 +32,6 @@ static void let_go(HvWaiter *waiter)
     g_free(waiter);
 }
 
-/* Waits also where the device cannot be set: what it works on may be freed after this. */
-static int call(const HvWaiter *waiter, int (*wait)(void *), void *object)
-{
-    int set = waiter->runtime.set_device(waiter->device), waited = wait(object);
-    return waited ? waited : set;
-}
-
 static void *waiter_main(void *data)
 {
     HvWaiter *waiter = data;
@@ -52,7 +45,7 @@ static void *waiter_main(void *data)
         int (*wait)(void *) = waiter->wait;
         void *object = waiter->object;
         hv_unlock(&waiter->lock);
-        int status = call(waiter, wait, object);
+        int status = wait(object);
         hv_lock(&waiter->lock);
         waiter->status = status;
         waiter->done = TRUE;
@@ -104,6 +97,17 @@ gboolean hv_waiter_wait(HvWaiter *waiter, int (*wait)(void *), void *object, gin
     hv_unlock(&waiter->lock);
     hv_unlock(&waiter->turn);
     return answered;
+}
+
+static int set_device(void *data)
+{
+    const HvWaiter *waiter = data;
+    return waiter->runtime.set_device(waiter->device);
+}
+
+gboolean hv_waiter_enter(HvWaiter *waiter, gint64 timeout_us, int *status)
+{
+    return hv_waiter_wait(waiter, set_device, waiter, timeout_us, status);
 }
 
 void hv_waiter_free(HvWaiter *waiter)

@@ -12,9 +12,12 @@ typedef struct HvWaiter HvWaiter;
 /* NULL and an error when the system grants no further thread. */
 HvWaiter *hv_waiter_new(const HvRuntime *runtime, int device, GError **error);
 
-/* Calls wait(object), a function of the runtime's, with the device set, and puts into `status` what
- * it returned. FALSE where `timeout_us` microseconds passed before it did; it may still be in there
- * then, and this waiter is good for nothing more. From any thread; calls take turns. */
+/* Sets the device for the thread, once and for all. As hv_waiter_wait(). */
+gboolean hv_waiter_enter(HvWaiter *waiter, gint64 timeout_us, int *status);
+
+/* Calls wait(object), a function of the runtime's, and puts into `status` what it returned. FALSE
+ * where `timeout_us` microseconds passed before it did; it may still be in there then, and this
+ * waiter is good for nothing more. From any thread; calls take turns. */
 gboolean hv_waiter_wait(HvWaiter *waiter, int (*wait)(void *), void *object, gint64 timeout_us,
                         int *status);
 
